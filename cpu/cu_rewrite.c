@@ -1,0 +1,642 @@
+/*
+ * Rewrites a .cu file into C++ for the CPU default: cu_rewrite FILE.cu > FILE.cpp
+ *
+ * Four things in a .cu are no C++ and cannot be macros:
+ *   kernel<<<grid, block, smem, stream>>>(args)   ->  CUDA_CPU_KERNEL(kernel).launch(grid, ...)(args)
+ *   __shared__ T a[N], b;                         ->  storage that one block has for itself
+ *   extern __shared__ T a[];                      ->  a pointer to the block's dynamic shared memory
+ *   __device__ and __global__ functions           ->  marked, so that they alone are contracted: g++
+ *       takes an attribute before the function, clang a pragma at the head of its body
+ * and __CUDA_ARCH__ is defined after the last #include, so that code takes its device branch without
+ * the headers before it seeing the macro. A local #include "x.cu" is read in and rewritten too.
+ *
+ * Lines keep their numbers, so a compiler's errors name the student's own line. This is no parser:
+ * it knows comments, strings, brackets and the shapes above, and stops with FILE:LINE where a shape
+ * is not what it knows. Status 0, or 2 with one line on stderr.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct edit {
+    size_t at, drop; /* replaces `drop` bytes at `at` */
+    size_t order;    /* as asked for: edits at one place keep it */
+    char *text;
+};
+
+struct source {
+    char *path;
+    char *text; /* the file, NUL-terminated */
+    char *code; /* the same with comments, strings and directives blanked; same length, same lines */
+    size_t size;
+    struct edit *edits;
+    size_t edit_count, edit_room;
+    struct source *included, *next; /* the .cu files it includes, in order; the one after this */
+};
+
+/* Names of template kernels seen so far, whose arguments a launch may leave to deduction. */
+static char **templates;
+static size_t template_count;
+
+static void *need(void *p) {
+    if (!p) {
+        fputs("cu_rewrite: out of memory\n", stderr);
+        exit(2);
+    }
+    return p;
+}
+
+static int line_of(const struct source *s, size_t at) {
+    int line = 1;
+    for (size_t i = 0; i < at; i++) line += s->text[i] == '\n';
+    return line;
+}
+
+static _Noreturn void fail(const struct source *s, size_t at, const char *what) {
+    fprintf(stderr, "%s:%d: cu_rewrite: %s\n", s->path, line_of(s, at), what);
+    exit(2);
+}
+
+static char *format(const char *pattern, ...) {
+    va_list args, again;
+    va_start(args, pattern);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, pattern, args);
+    va_end(args);
+    char *text = need(malloc((size_t)length + 1));
+    vsnprintf(text, (size_t)length + 1, pattern, again);
+    va_end(again);
+    return text;
+}
+
+/* text becomes the edit's own. */
+static void edit(struct source *s, size_t at, size_t drop, char *text) {
+    if (s->edit_count == s->edit_room) {
+        s->edit_room = s->edit_room ? 2 * s->edit_room : 64;
+        s->edits = need(realloc(s->edits, s->edit_room * sizeof *s->edits));
+    }
+    s->edits[s->edit_count] = (struct edit){at, drop, s->edit_count, text};
+    s->edit_count++;
+}
+
+static bool in_word(int c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* ---- Reading: what is code, what is not ------------------------------------------------------ */
+
+static void blank(char *code, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++)
+        if (code[i] != '\n') code[i] = ' ';
+}
+
+/* Does the quote at i separate digits, as in 1'000'000 or 0xff'ff, and unlike u'x'? */
+static bool in_number(const struct source *s, size_t i) {
+    size_t start = i;
+    while (start > 0 && (in_word(s->text[start - 1]) || s->text[start - 1] == '\'')) start--;
+    return start < i && isdigit((unsigned char)s->text[start]);
+}
+
+/* The end of the string or character literal that starts at i. */
+static size_t literal_end(const struct source *s, size_t i) {
+    const char *t = s->text;
+    const char quote = t[i];
+    if (quote == '"' && i > 0 && t[i - 1] == 'R') { /* R"tag( ... )tag" */
+        const char *open = strchr(t + i, '(');
+        if (!open) fail(s, i, "unterminated raw string");
+        char *close = format(")%.*s\"", (int)(open - (t + i + 1)), t + i + 1);
+        const char *end = strstr(open, close);
+        if (!end) fail(s, i, "unterminated raw string");
+        size_t at = (size_t)(end - t) + strlen(close);
+        free(close);
+        return at;
+    }
+    for (size_t j = i + 1; j < s->size && t[j] != '\n'; j++) {
+        if (t[j] == '\\') {
+            j++;
+        } else if (t[j] == quote) {
+            return j + 1;
+        }
+    }
+    fail(s, i, quote == '"' ? "unterminated string" : "unterminated character");
+}
+
+static size_t comment_end(const struct source *s, size_t i) {
+    if (s->text[i + 1] == '/') {
+        size_t j = i;
+        while (j < s->size && s->text[j] != '\n') j++;
+        return j;
+    }
+    const char *end = strstr(s->text + i + 2, "*/");
+    if (!end) fail(s, i, "unterminated comment");
+    return (size_t)(end - s->text) + 2;
+}
+
+/* The end of the directive at i, with its continued lines. A launch in a macro would go unseen: refused. */
+static size_t directive_end(const struct source *s, size_t i) {
+    const char *t = s->text;
+    size_t word = i + 1;
+    while (t[word] == ' ' || t[word] == '\t') word++;
+    const bool define = strncmp(t + word, "define", 6) == 0;
+    while (i < s->size && t[i] != '\n') {
+        if (t[i] == '/' && (t[i + 1] == '*' || t[i + 1] == '/')) {
+            i = comment_end(s, i);
+        } else if (define && (t[i] == '"' || (t[i] == '\'' && !in_number(s, i)))) {
+            i = literal_end(s, i);
+        } else if (define && strncmp(t + i, "<<<", 3) == 0) {
+            fail(s, i, "a launch inside a macro is not known here; write it in a function");
+        } else if (t[i] == '\\' && t[i + 1] == '\r' && t[i + 2] == '\n') {
+            i += 3;
+        } else {
+            i += t[i] == '\\' && t[i + 1] == '\n' ? 2 : 1;
+        }
+    }
+    return i;
+}
+
+/* Fills s->code. Directives are blanked too. */
+static void find_code(struct source *s) {
+    bool line_start = true;
+    s->code = need(malloc(s->size + 1));
+    memcpy(s->code, s->text, s->size + 1);
+    for (size_t i = 0; i < s->size;) {
+        const char c = s->text[i];
+        if (c == '/' && (s->text[i + 1] == '/' || s->text[i + 1] == '*')) {
+            size_t end = comment_end(s, i);
+            blank(s->code, i, end);
+            i = end;
+        } else if (c == '"' || (c == '\'' && !in_number(s, i))) {
+            size_t end = literal_end(s, i);
+            blank(s->code, i, end);
+            line_start = false;
+            i = end;
+        } else if (c == '#' && line_start) {
+            size_t end = directive_end(s, i);
+            blank(s->code, i, end);
+            i = end;
+        } else {
+            if (c == '\n') line_start = true;
+            else if (!isspace((unsigned char)c)) line_start = false;
+            i++;
+        }
+    }
+}
+
+/* ---- Walking over code ----------------------------------------------------------------------- */
+
+static size_t skip_space(const struct source *s, size_t i) {
+    while (i < s->size && isspace((unsigned char)s->code[i])) i++;
+    return i;
+}
+
+static size_t word_end(const struct source *s, size_t i) {
+    while (i < s->size && in_word(s->code[i])) i++;
+    return i;
+}
+
+static bool word_is(const struct source *s, size_t from, size_t to, const char *word) {
+    return to - from == strlen(word) && memcmp(s->code + from, word, to - from) == 0;
+}
+
+/* The place after the bracket that closes the one at i: ( [ { and, where it is one, <. */
+static size_t match_close(const struct source *s, size_t i) {
+    char closers[256];
+    size_t depth = 0;
+    const size_t start = i;
+    for (; i < s->size; i++) {
+        const char c = s->code[i];
+        if (c == '(' || c == '[' || c == '{' || (c == '<' && i == start)) {
+            if (depth == sizeof closers) fail(s, i, "brackets nested too deep");
+            closers[depth++] = c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : '>';
+        } else if (c == '<' && closers[depth - 1] == '>') {
+            closers[depth++] = '>';
+        } else if (depth && c == closers[depth - 1]) {
+            if (--depth == 0) return i + 1;
+        }
+    }
+    fail(s, start, "a bracket is never closed");
+}
+
+/* The place of the bracket that the closing one just before `end` closes. Inside of ( ) [ ] { } a < or >
+   is a comparison or part of an arrow. */
+static size_t match_open(const struct source *s, size_t end) {
+    const bool angles = s->code[end - 1] == '>';
+    size_t depth = 0;
+    for (size_t i = end; i-- > 0;) {
+        const char c = s->code[i];
+        if (angles && i + 1 < end && (c == ')' || c == ']' || c == '}')) i = match_open(s, i + 1);
+        else if (angles ? c == '>' : c == ')' || c == ']' || c == '}') depth++;
+        else if ((angles ? c == '<' : c == '(' || c == '[' || c == '{') && --depth == 0) return i;
+    }
+    fail(s, end, "a bracket is never opened");
+}
+
+static size_t space_before(const struct source *s, size_t i) {
+    while (i > 0 && isspace((unsigned char)s->code[i - 1])) i--;
+    return i;
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static void remember_template(const struct source *s, size_t from, size_t to) {
+    templates = need(realloc(templates, (template_count + 1) * sizeof *templates));
+    templates[template_count++] = format("%.*s", (int)(to - from), s->code + from);
+}
+
+/* Is the qualifier at `at` part of a declaration under `template <...>`? */
+static bool under_template(const struct source *s, size_t at) {
+    size_t i = at;
+    for (;;) { /* back over static, inline, __launch_bounds__(256), [[nodiscard]], to the > of the template head */
+        i = space_before(s, i);
+        size_t end = i;
+        if (i > 0 && (s->code[i - 1] == ')' || s->code[i - 1] == ']')) i = match_open(s, i);
+        while (i > 0 && in_word(s->code[i - 1])) i--;
+        if (i == end) break;
+    }
+    if (i == 0 || s->code[i - 1] != '>') return false;
+    size_t open = space_before(s, match_open(s, i));
+    return open >= 8 && memcmp(s->code + open - 8, "template", 8) == 0;
+}
+
+/* From the parameters' end to the body's {, or 0 where there is no body. */
+static size_t find_body(const struct source *s, size_t i) {
+    while (i < s->size) {
+        i = skip_space(s, i);
+        const char c = s->code[i];
+        if (c == '{') return i;
+        if (c == ';' || c == '=' || c == ',' || c == ')') return 0;
+        if (c == ':' && s->code[i + 1] != ':') { /* a constructor's initialisers: name(...) or name{...}, ... */
+            do {
+                i++;
+                while (i < s->size && s->code[i] != '(' && s->code[i] != '{') i++;
+                i = skip_space(s, match_close(s, i));
+                while (s->code[i] == '.') i = skip_space(s, i + 1); /* a pack of bases */
+            } while (s->code[i] == ',');
+            return s->code[i] == '{' ? i : 0;
+        }
+        if (c == '(' || c == '[') i = match_close(s, i);
+        else i++;
+    }
+    return 0;
+}
+
+/* Marks the function that the qualifier at `at` (a __device__ or __global__) belongs to, if it is one. */
+static void mark_function(struct source *s, size_t at, size_t after, bool kernel) {
+    static const char *const with_arguments[] = {"__launch_bounds__", "__align__",  "alignas",
+                                                 "__attribute__",     "decltype",   "noexcept",
+                                                 "__maxnreg__",       "explicit",   "__cluster_dims__"};
+    size_t before = space_before(s, at);
+    if (before > 0 && s->code[before - 1] == ']') return; /* a lambda's qualifier */
+    size_t name_from = 0, name_to = 0;
+    for (size_t i = after; i < s->size;) {
+        i = skip_space(s, i);
+        const char c = s->code[i];
+        if (in_word(c)) {
+            size_t end = word_end(s, i);
+            bool skip = false;
+            for (size_t k = 0; k < sizeof with_arguments / sizeof *with_arguments; k++)
+                skip |= word_is(s, i, end, with_arguments[k]);
+            if (word_is(s, i, end, "operator")) {
+                size_t open = skip_space(s, end);
+                if (s->code[open] == '(') open = match_close(s, open); /* operator() */
+                while (open < s->size && s->code[open] != '(') open++;
+                name_from = i, name_to = open;
+                i = open;
+            } else {
+                if (!skip) name_from = i, name_to = end;
+                i = end;
+                size_t open = skip_space(s, end);
+                if (skip && s->code[open] == '(') i = match_close(s, open);
+            }
+        } else if (c == '<') {
+            i = match_close(s, i);
+        } else if (c == ':' || c == '*' || c == '&' || c == '~') {
+            i++;
+        } else if (c == '[' && s->code[i + 1] == '[') {
+            i = match_close(s, i);
+        } else if (c == '(' && name_to > name_from) {
+            edit(s, at, 0, format("CUDA_CPU_FN "));
+            if (kernel && under_template(s, at)) remember_template(s, name_from, name_to);
+            size_t body = find_body(s, match_close(s, i));
+            if (body) edit(s, body + 1, 0, format(" CUDA_CPU_BODY "));
+            return;
+        } else {
+            return; /* a variable */
+        }
+    }
+}
+
+/* ---- Shared memory --------------------------------------------------------------------------- */
+
+struct shared { /* the declarations in reach, to add up what a kernel takes */
+    char name[128];
+    size_t depth;
+};
+
+/* Takes alignment specifiers out of a declaration's type; a typedef may carry them only as attributes. */
+static char *type_text(const struct source *s, size_t from, size_t to, bool keep_alignment) {
+    char *text = need(malloc(2 * (to - from) + 32));
+    size_t n = 0;
+    for (size_t i = from; i < to;) {
+        size_t end = in_word(s->code[i]) ? word_end(s, i) : i;
+        if (end > i && (word_is(s, i, end, "alignas") || word_is(s, i, end, "__align__"))) {
+            size_t open = skip_space(s, end), close = match_close(s, open);
+            if (keep_alignment)
+                n += (size_t)sprintf(text + n, "__align__%.*s", (int)(close - open), s->code + open);
+            i = close;
+        } else if (end > i) {
+            memcpy(text + n, s->code + i, end - i);
+            n += end - i;
+            i = end;
+        } else {
+            text[n++] = s->code[i++];
+        }
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static void rewrite_shared(struct source *s, size_t at, size_t after, struct shared *known, size_t *known_count,
+                           size_t depth) {
+    size_t start = at;
+    size_t before = space_before(s, at);
+    const bool dynamic = before >= 6 && word_is(s, before - 6, before, "extern");
+    if (dynamic || (before >= 6 && word_is(s, before - 6, before, "static"))) start = before - 6;
+    if (depth == 0) fail(s, at, "__shared__ outside of a function is not known here; declare it in the kernel");
+
+    /* The declarators: name[dims], separated by commas, ended by a semicolon. */
+    size_t name_from = 0, name_to = 0, i = after, type_to = 0;
+    char *out = format("%s", ""), *type = NULL;
+    for (;;) {
+        if (i >= s->size) fail(s, at, "a __shared__ declaration is never ended");
+        const char c = s->code[i];
+        if (in_word(c)) {
+            size_t end = word_end(s, i);
+            if (word_is(s, i, end, "alignas") || word_is(s, i, end, "__align__")) {
+                i = match_close(s, skip_space(s, end));
+                continue;
+            }
+            name_from = i, name_to = end;
+            i = end;
+        } else if (c == '<') {
+            i = match_close(s, i);
+        } else if (c == '[' || c == ',' || c == ';') {
+            if (name_to == name_from || name_to - name_from >= sizeof known->name)
+                fail(s, at, "a __shared__ declaration without a name");
+            if (!type) {
+                type_to = name_from;
+                type = type_text(s, after, type_to, !dynamic);
+            }
+            size_t dims = i;
+            while (s->code[i] == '[') i = skip_space(s, match_close(s, i));
+            char name[128];
+            snprintf(name, sizeof name, "%.*s", (int)(name_to - name_from), s->code + name_from);
+            char *more;
+            if (dynamic) {
+                more = format("%s%s *const %s = static_cast<%s *>(cuda_cpu_dynamic_shared());", out, type, name, type);
+            } else {
+                char *sum = format("sizeof(%s_cuda_cpu_t)", name);
+                for (size_t k = 0; k < *known_count; k++) {
+                    char *longer = format("%s + sizeof(%s_cuda_cpu_t)", sum, known[k].name);
+                    free(sum);
+                    sum = longer;
+                }
+                more = format("%stypedef %s %s_cuda_cpu_t%.*s; CUDA_CPU_SHARED(%s_cuda_cpu_t, %s); static_assert(%s <= "
+                              "49152, \"static shared memory of one kernel is limited to 48 KB, as on a card\");",
+                              out, type, name, (int)(i - dims), s->code + dims, name, name, sum);
+                free(sum);
+                if (*known_count == 256) fail(s, at, "too many __shared__ declarations in one function");
+                memcpy(known[*known_count].name, name, sizeof name);
+                known[(*known_count)++].depth = depth;
+            }
+            free(out);
+            out = more;
+            if (s->code[i] == '=') fail(s, at, "a __shared__ variable cannot have an initialiser");
+            if (s->code[i] == ';') break;
+            if (s->code[i] != ',') fail(s, at, "a __shared__ declaration of a shape that is not known here");
+            i++;
+            name_from = name_to = 0;
+        } else if (c == '=' || c == '{' || c == '}' || c == '(') {
+            fail(s, at, c == '=' ? "a __shared__ variable cannot have an initialiser"
+                                 : "a __shared__ declaration of a shape that is not known here");
+        } else {
+            i++;
+        }
+    }
+    /* Newlines inside the declaration stay, so that the lines after it keep their numbers. */
+    size_t newlines = 0;
+    for (size_t k = start; k <= i; k++) newlines += s->text[k] == '\n';
+    char *lines = need(malloc(newlines + 1));
+    memset(lines, '\n', newlines);
+    lines[newlines] = '\0';
+    edit(s, start, i + 1 - start, format("%s%s", out, lines));
+    free(lines);
+    free(out);
+    free(type);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static void rewrite_launch(struct source *s, size_t at) {
+    /* Leftwards: the kernel's name with its qualifiers and template arguments, or an expression in (). */
+    size_t i = space_before(s, at);
+    const size_t kernel_end = i;
+    bool arguments = false;
+    if (i > 0 && s->code[i - 1] == ')') {
+        i = match_open(s, i);
+        arguments = true; /* an expression: its type is known */
+    } else {
+        if (i > 0 && s->code[i - 1] == '>') {
+            arguments = true;
+            i = space_before(s, match_open(s, i));
+        }
+        if (i > 0 && s->code[i - 1] == ']') { /* a table of kernels */
+            arguments = true;
+            i = space_before(s, match_open(s, i));
+        }
+        while (i > 0 && (in_word(s->code[i - 1]) || s->code[i - 1] == ':' || s->code[i - 1] == '.')) i--;
+    }
+    const size_t kernel = i;
+    if (kernel == kernel_end) fail(s, at, "<<< without a kernel before it");
+
+    /* Rightwards: >>> outside of any bracket. */
+    size_t close = at + 3;
+    while (close < s->size && strncmp(s->code + close, ">>>", 3) != 0) {
+        const char c = s->code[close];
+        if (c == ';') fail(s, at, "<<< without its >>>");
+        close = c == '(' || c == '[' || c == '{' ? match_close(s, close) : close + 1;
+    }
+    if (close >= s->size) fail(s, at, "<<< without its >>>");
+    if (s->code[skip_space(s, close + 3)] != '(') fail(s, close, ">>> without the kernel's arguments");
+
+    bool deduced = false;
+    if (!arguments) {
+        size_t name = kernel_end;
+        while (name > kernel && in_word(s->code[name - 1])) name--;
+        for (size_t k = 0; k < template_count; k++) deduced |= word_is(s, name, kernel_end, templates[k]);
+    }
+    edit(s, kernel, 0, format("CUDA_CPU_KERNEL%s(", deduced ? "_DEDUCED" : ""));
+    edit(s, kernel_end, 0, format(")"));
+    edit(s, at, 3, format(".launch("));
+    edit(s, close, 3, format(")"));
+}
+
+/* ---- The whole file -------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b) {
+    const struct edit *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static struct source *read_source(char *path, const char *includer, int line);
+
+/* The path of x.cu where #include "x.cu" stands at i, which is a line's start, or null. */
+static char *included_path(const struct source *s, size_t i) {
+    char name[1024];
+    if (s->text[i] != '#' || s->code[i] == '#' || (i > 0 && s->text[i - 1] != '\n')) return NULL;
+    if (sscanf(s->text + i, "# include \"%1023[^\"\n]\"", name) != 1) return NULL;
+    if (strlen(name) <= 3 || strcmp(name + strlen(name) - 3, ".cu") != 0) return NULL;
+    const char *slash = strrchr(s->path, '/');
+    if (name[0] == '/' || !slash) return format("%s", name);
+    return format("%.*s/%s", (int)(slash - s->path), s->path, name);
+}
+
+static void rewrite_code(struct source *s) {
+    struct shared *known = need(malloc(256 * sizeof *known));
+    size_t known_count = 0, depth = 0;
+    struct source **last = &s->included;
+    char *path;
+    for (size_t i = 0; i < s->size;) {
+        const char c = s->code[i];
+        if (c == '{') depth++;
+        if (c == '}') {
+            if (depth) depth--;
+            while (known_count && known[known_count - 1].depth > depth) known_count--;
+        }
+        if (c == '<' && strncmp(s->code + i, "<<<", 3) == 0) {
+            rewrite_launch(s, i);
+            i += 3;
+        } else if ((path = included_path(s, i))) {
+            /* Read here, since launches below may be of its template kernels. */
+            *last = read_source(path, s->path, line_of(s, i));
+            last = &(*last)->next;
+            i++;
+        } else if (in_word(c)) {
+            size_t end = word_end(s, i);
+            if (word_is(s, i, end, "__global__")) mark_function(s, i, end, true);
+            if (word_is(s, i, end, "__device__")) mark_function(s, i, end, false);
+            if (word_is(s, i, end, "__shared__")) rewrite_shared(s, i, end, known, &known_count, depth);
+            if (word_is(s, i, end, "operator")) /* operator<<<T> is no launch */
+                while (end < s->size && strchr("<>=- \t", s->code[end])) end++;
+            i = end;
+        } else {
+            i++;
+        }
+    }
+    free(known);
+}
+
+/* Writes the source with its edits, reading in local .cu files, and __CUDA_ARCH__ after the includes. */
+static void write_out(struct source *s) {
+    if (s->edit_count) qsort(s->edits, s->edit_count, sizeof *s->edits, by_place);
+
+    /* Directives: where the last #include outside of, or the #endif after the last one inside an #if, ends. */
+    size_t arch_at = 0, if_depth = 0;
+    bool pending = false;
+    for (size_t i = 0; i < s->size;) {
+        size_t end = i;
+        while (end < s->size && s->text[end] != '\n') end++;
+        size_t p = i;
+        while (p < end && isspace((unsigned char)s->text[p])) p++;
+        /* A # that survived in code would be no directive; one that was blanked is. */
+        if (p < end && s->text[p] == '#' && s->code[p] == ' ') {
+            p++;
+            while (p < end && isspace((unsigned char)s->text[p])) p++;
+            if (strncmp(s->text + p, "if", 2) == 0) if_depth++;
+            if (strncmp(s->text + p, "endif", 5) == 0 && if_depth) if_depth--;
+            if (strncmp(s->text + p, "include", 7) == 0) pending = true;
+            if (pending && if_depth == 0) {
+                arch_at = end < s->size ? end + 1 : end;
+                pending = false;
+            }
+        }
+        i = end + 1;
+    }
+
+    printf("#line 1 \"%s\"\n", s->path);
+    size_t next = 0;
+    struct source *included = s->included;
+    for (size_t i = 0; i <= s->size; i++) {
+        if (i == arch_at) {
+            if (i > 0 && s->text[i - 1] != '\n') putchar('\n');
+            printf("#ifndef __CUDA_ARCH__\n#define __CUDA_ARCH__ 750\n#endif\n#line %d \"%s\"\n", line_of(s, i), s->path);
+        }
+        if (i == s->size) break;
+        /* #include "x.cu": its own text stands here, rewritten. */
+        char *path = included_path(s, i);
+        if (path) {
+            free(path);
+            write_out(included);
+            included = included->next;
+            while (i < s->size && s->text[i] != '\n') i++;
+            printf("\n#line %d \"%s\"\n", line_of(s, i) + 1, s->path);
+            if (i + 1 == arch_at || i == s->size) i--;
+            continue;
+        }
+        while (next < s->edit_count && s->edits[next].at == i) {
+            fputs(s->edits[next].text, stdout);
+            if (s->edits[next].drop) i += s->edits[next].drop - 1;
+            if (s->edits[next++].drop) goto dropped;
+        }
+        putchar(s->text[i]);
+    dropped:;
+    }
+}
+
+/* Reads a file and those it includes, and finds what to change; includer and line say where it was asked for. */
+static struct source *read_source(char *path, const char *includer, int line) {
+    static unsigned nested;
+    struct source *s = need(calloc(1, sizeof *s));
+    s->path = path;
+    FILE *file = fopen(path, "rb");
+    if (!file || nested == 16) {
+        if (includer) fprintf(stderr, "%s:%d: ", includer, line);
+        fprintf(stderr, "cu_rewrite: %s: %s\n", path, file ? "includes itself, or 16 files deep" : strerror(errno));
+        exit(2);
+    }
+    size_t room = 1 << 16;
+    s->text = need(malloc(room + 1));
+    for (size_t got; (got = fread(s->text + s->size, 1, room - s->size, file)) > 0;) {
+        s->size += got;
+        if (s->size == room) s->text = need(realloc(s->text, (room *= 2) + 1));
+    }
+    if (ferror(file)) {
+        fprintf(stderr, "cu_rewrite: %s: %s\n", path, strerror(errno));
+        exit(2);
+    }
+    fclose(file);
+    s->text[s->size] = '\0';
+    if (memchr(s->text, '\0', s->size)) fail(s, 0, "not a text file");
+    nested++;
+    find_code(s);
+    rewrite_code(s);
+    nested--;
+    return s;
+}
+
+/* Nothing is freed before the end: the program does one file and is gone. */
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fputs("usage: cu_rewrite FILE.cu > FILE.cpp\n", stderr);
+        return 2;
+    }
+    write_out(read_source(argv[1], NULL, 0));
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("cu_rewrite: the output could not be written\n", stderr);
+        return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,195 @@
+/*
+ * What a rewritten program, the C++ in cuda_runtime.h and the runtime in C share: how a block of CUDA
+ * threads runs on one operating-system thread. C11 and C++17 read this file alike.
+ */
+#ifndef CUDA_CPU_ENGINE_H
+#define CUDA_CPU_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CUDA_CPU_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CUDA_CPU_ASAN 1
+#endif
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define CUDA_CPU_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CUDA_CPU_TSAN 1
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct uint3 {
+    unsigned x, y, z;
+} uint3;
+
+/* __thread, not thread_local: in C++ an extern thread_local of unknown initialiser costs a call at
+   every access. A fiber never moves to another operating-system thread, so a compiler may keep their
+   addresses. */
+extern __thread uint3 blockIdx, blockDim, gridDim;
+/* The running CUDA thread; together, since they change together at every switch. */
+struct cuda_cpu_thread {
+    uint3 index;
+    unsigned linear; /* its number in the block */
+};
+extern __thread struct cuda_cpu_thread cuda_cpu_thread;
+#define threadIdx (cuda_cpu_thread.index)
+
+/* A stack that CUDA threads run on. One cache line: every switch touches two of them. */
+struct cuda_cpu_fiber {
+    void *sp, *frame, *pc;             /* while it waits: stack and frame pointer, and where to go on */
+    struct cuda_cpu_fiber *prev, *next; /* the ring of those with a thread in the block */
+    struct cuda_cpu_thread thread;     /* while it waits */
+} __attribute__((aligned(64)));
+
+/* The block that runs on this operating-system thread. */
+struct cuda_cpu_block {
+    struct cuda_cpu_fiber *running;
+    unsigned generation; /* barriers passed */
+    unsigned next;     /* threads started so far */
+    unsigned count;    /* threads in the block */
+    unsigned alive;    /* threads that have not returned */
+    unsigned arrived;  /* threads that wait at the barrier */
+    unsigned pending;  /* lanes that wait in a warp's exchange */
+    uint32_t left[32]; /* lanes that have returned, by warp */
+};
+extern __thread struct cuda_cpu_block cuda_cpu_block;
+
+/* A launch: threads runs CUDA threads of the block until none is left to start. */
+struct cuda_cpu_launch {
+    uint3 grid, block;
+    size_t shared_bytes;
+    void *stream;
+    const void *kernel; /* its address, or null: what attributes are kept under */
+    void (*threads)(const void *closure);
+    const void *closure;
+    void *(*clone)(const void *closure); /* for graphs, which keep it */
+    void (*destroy)(void *closure);
+};
+void cuda_cpu_run(const struct cuda_cpu_launch *launch); /* errors: cudaGetLastError */
+
+/* Called when a thread returns while others wait for it. */
+void cuda_cpu_thread_left(void);
+
+/* A fiber for the block's next thread; where all have been started, nobody can go on: ends the program. */
+struct cuda_cpu_fiber *cuda_cpu_start_thread(void);
+/* All threads have arrived: they go on. */
+void cuda_cpu_pass_barrier(void);
+/* The barrier with what the sanitizers want to know, and a check that all threads are at the same one. */
+void cuda_cpu_barrier_annotated(const char *file, int line);
+
+/*
+ * Saves where this fiber is, and goes on where another was. The compiler saves what else is live, since
+ * every register is named as overwritten. It is inlined with all of the barrier into the kernel, and
+ * leaves by a jump: a processor predicts a return to go back to the last call, and after a switch that
+ * was another fiber's.
+ */
+static inline __attribute__((always_inline)) void cuda_cpu_exchange_stacks(struct cuda_cpu_fiber *from,
+                                                                          struct cuda_cpu_fiber *to) {
+#if defined(__x86_64__)
+#ifdef __AVX512F__
+#define CUDA_CPU_AVX512 \
+    "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", \
+        "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7",
+#else
+#define CUDA_CPU_AVX512
+#endif
+    __asm__ volatile(
+        "movq %%rsp, 0(%[from])\n\t"
+        "movq %%rbp, 8(%[from])\n\t"
+        "leaq 1f(%%rip), %%rax\n\t"
+        "movq %%rax, 16(%[from])\n\t"
+        "movq 0(%[to]), %%rsp\n\t"
+        "movq 8(%[to]), %%rbp\n\t"
+        "jmpq *16(%[to])\n"
+        "1:"
+        : [from] "+D"(from), [to] "+S"(to)
+        :
+        : CUDA_CPU_AVX512 "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
+          "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory",
+          "cc");
+#elif defined(__aarch64__)
+#ifdef __APPLE__
+#define CUDA_CPU_X18 /* the system's own there, and no compiler touches it */
+#else
+#define CUDA_CPU_X18 "x18",
+#endif
+    register struct cuda_cpu_fiber *x0 __asm__("x0") = from;
+    register struct cuda_cpu_fiber *x1 __asm__("x1") = to;
+    __asm__ volatile(
+        "mov x2, sp\n\t"
+        "adr x3, 1f\n\t"
+        "stp x2, x29, [x0, #0]\n\t"
+        "str x3, [x0, #16]\n\t"
+        "ldp x2, x29, [x1, #0]\n\t"
+        "ldr x3, [x1, #16]\n\t"
+        "mov sp, x2\n\t"
+        "br x3\n"
+        "1:"
+        : "+r"(x0), "+r"(x1)
+        :
+        : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", CUDA_CPU_X18
+          "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6",
+          "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
+          "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
+#else
+#error "the fiber switch is written for x86-64 and AArch64"
+#endif
+}
+
+/* Who runs while this thread waits: first those that have not started, as all must come before anything is due. */
+static inline struct cuda_cpu_fiber *cuda_cpu_next_fiber(void) {
+    struct cuda_cpu_block *b = &cuda_cpu_block;
+    /* Where all that are left wait for each other, starting finds nobody and says so. */
+    if (b->next < b->count || b->arrived + b->pending == b->alive) return cuda_cpu_start_thread();
+    return b->running->next;
+}
+
+static inline __attribute__((always_inline)) void cuda_cpu_barrier(const char *file, int line) {
+#if defined(CUDA_CPU_ASAN) || defined(CUDA_CPU_TSAN)
+    cuda_cpu_barrier_annotated(file, line);
+#else
+    (void)file, (void)line;
+    struct cuda_cpu_block *b = &cuda_cpu_block;
+    if (++b->arrived == b->alive) {
+        cuda_cpu_pass_barrier();
+        return;
+    }
+    const unsigned generation = b->generation;
+    do {
+        struct cuda_cpu_fiber *from = b->running, *to = cuda_cpu_next_fiber();
+        from->thread = cuda_cpu_thread;
+        b->running = to;
+        cuda_cpu_exchange_stacks(from, to);
+        cuda_cpu_thread = from->thread;
+    } while (b->generation == generation);
+#endif
+}
+
+enum cuda_cpu_reduce { CUDA_CPU_COUNT, CUDA_CPU_AND, CUDA_CPU_OR };
+int cuda_cpu_barrier_reduce(int predicate, enum cuda_cpu_reduce what, const char *file, int line);
+
+/* One exchange among the lanes of mask: value goes in; *ballot gets a bit a lane whose value is not
+   zero, and the result is the value of lane `source` (the own one where that lane takes no part). */
+uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source, uint32_t *ballot);
+uint32_t cuda_cpu_active_mask(void);
+
+void *cuda_cpu_dynamic_shared(void);
+/* Storage of this block for the static shared variable that `key` stands for; with AddressSanitizer only. */
+void *cuda_cpu_static_shared(const void *key, size_t bytes);
+/* Is p in this block's shared memory? Asked where a subnormal meets a float atomic. */
+int cuda_cpu_is_shared(const volatile void *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

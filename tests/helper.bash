@@ -1,0 +1,89 @@
+# Loaded by every test file: paths, builds and edits. The Makefile hands over what it found out; a test
+# file run by bats alone asks it.
+if [ -z "${HOST_FLAGS:-}" ]; then
+    eval "export $(make -s --no-print-directory -C "$BATS_TEST_DIRNAME/.." test-env)"
+fi
+export LC_ALL=C
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+for dir in /usr/lib/bats /usr/local/lib /opt/homebrew/lib "$HOME/.local/lib" "$ROOT/.bats/lib"; do
+    BATS_LIB_PATH=${BATS_LIB_PATH:+$BATS_LIB_PATH:}$dir
+done
+export BATS_LIB_PATH
+bats_load_library bats-support
+bats_load_library bats-assert
+
+# Path of a program built for the device at hand: program reproducibility, program fpmp_pi_nofmad.
+program() { echo "$BUILD/$DEVICE/$1"; }
+
+# An edited copy: mutate SRC OUT 'perl code'. The whole file is $_; an edit that changes nothing fails,
+# or a test would hold the unedited lesson against itself.
+mutate() {
+    perl -0777 -pe "$3" "$1" >"$2"
+    if cmp -s "$1" "$2"; then
+        echo "mutate: '$3' changed nothing in $1" >&2
+        return 1
+    fi
+}
+
+# cpu_build SRC OUT [flags]: the CPU default's build of SRC, fused; with NOFMAD=1 separate.
+cpu_build() {
+    local src=$1 out=$2 fmad=1
+    shift 2
+    [ -z "${NOFMAD:-}" ] || fmad=0
+    "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
+    # shellcheck disable=SC2086 # lists of words
+    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" $RUNTIME -pthread
+}
+
+# gpu_build SRC OUT [flags]: nvcc's build of SRC, fused; with NOFMAD=1 separate.
+gpu_build() {
+    local src=$1 out=$2
+    shift 2
+    "$NVCC" -std=c++17 -O3 -arch="$ARCH" ${NOFMAD:+-fmad=false} -Xcompiler -ffp-contract=off "$@" -o "$out" "$src"
+}
+
+# device_build SRC OUT [flags]: for the device at hand.
+device_build() {
+    if [ "$DEVICE" = gpu ]; then gpu_build "$@"; else cpu_build "$@"; fi
+}
+
+# Both builds of SRC, as OUT and OUT_nofmad.
+device_build_both() {
+    local src=$1 out=$2
+    shift 2
+    if have_fma; then device_build "$src" "$out" "$@" || return; fi
+    NOFMAD=1 device_build "$src" "${out}_nofmad" "$@"
+}
+
+have_fma() { [ "$DEVICE" = gpu ] || [ "$FMA" = yes ]; }
+require_fma() { have_fma || skip "this CPU has no FMA, so there is no fused build"; }
+require_nvcc() { command -v "$NVCC" >/dev/null || skip "no nvcc"; }
+require_cpu() { [ "$DEVICE" = cpu ] || skip "a test of the CPU default (DEVICE=cpu)"; }
+require_clang() { command -v clang++ >/dev/null || skip "no clang++ (Debian: apt-get install clang)"; }
+
+# AArch64 under user-mode emulation, both from Debian.
+have_aarch64() { command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; }
+require_aarch64() {
+    have_aarch64 || skip "no AArch64 compiler or emulator (Debian: apt-get install g++-aarch64-linux-gnu qemu-user)"
+}
+# aarch64_build SRC OUT [flags]: HOST=none leaves out our host flags, as a plain compile would.
+aarch64_build() {
+    local src=$1 out=$2 fmad=1 host=$HOST_FLAGS c
+    shift 2
+    [ -z "${NOFMAD:-}" ] || fmad=0
+    [ "${HOST:-}" != none ] || host='-std=c++17 -O3'
+    for c in "$ROOT"/cpu/*.c; do
+        [ "${c##*/}" != cu_rewrite.c ] || continue
+        aarch64-linux-gnu-gcc -std=c11 -O2 -pthread -I"$ROOT/cpu" -c -o "$out.${c##*/}.o" "$c" || return
+    done
+    "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
+    # shellcheck disable=SC2086 # lists of words
+    aarch64-linux-gnu-g++ $host -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" "$out".*.o -pthread
+}
+aarch64_run() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$@"; }
+
+# The hash on an output's line `NAME hash: 0x...`: hash_in FILE NAME.
+hash_in() { sed -n "s/^$2 hash: \(0x[0-9a-f]*\)$/\1/p" "$1"; }
+
+# Is FILE what its program must print? Says where not.
+assert_expected() { run "$BUILD/tools/match" "$ROOT/expected_output" "$1"; assert_success; }

@@ -1,0 +1,213 @@
+# The Makefile: exact dependencies, refusals, and the run script's verdicts and exit statuses.
+load helper
+
+setup() {
+    export LOG=$BATS_TEST_TMPDIR/log
+    # A stand-in for the compiler that notes each compile and writes a file: dependencies need no real one.
+    cat >"$BATS_TEST_TMPDIR/cxx" <<'END'
+#!/bin/sh
+case " $* " in *' --version '* | *' -dumpmachine '*) exec g++ "$@" ;; *' -c '* | *'/tmp/openmp'*) exec g++ "$@" ;; esac
+for arg; do [ "$previous" != -o ] || out=$arg; previous=$arg; done
+echo "$*" >>"$LOG"
+: >"$out"
+END
+    cp "$BATS_TEST_TMPDIR/cxx" "$BATS_TEST_TMPDIR/other"
+    chmod +x "$BATS_TEST_TMPDIR/cxx" "$BATS_TEST_TMPDIR/other"
+    : >"$LOG"
+}
+# mk args: make in a build folder of its own, with the stand-in, and without what make check exports.
+mk() {
+    env -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL \
+        make --no-print-directory -j2 -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"
+}
+day68() { mk DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
+compiles() { grep -c . "$LOG" || true; }
+
+@test "a second make builds nothing" {
+    day68
+    first=$(compiles)
+    assert_equal "$first" 2
+    run day68
+    assert_success
+    assert_output ''
+    assert_equal "$(compiles)" "$first"
+}
+
+@test "changed DEFS, CXX or SANITIZE rebuilds; back again rebuilds too" {
+    day68
+    day68 DEFS=-DRUNS=2
+    assert_equal "$(compiles)" 4
+    assert_equal "$(grep -c -e -DRUNS=2 "$LOG")" 2
+    day68
+    assert_equal "$(compiles)" 6
+    day68 CXX="$BATS_TEST_TMPDIR/other"
+    assert_equal "$(compiles)" 8
+    day68 CXX="$BATS_TEST_TMPDIR/other" SANITIZE=address
+    assert_equal "$(compiles)" 10
+    assert_equal "$(grep -c -e -fsanitize=address "$LOG")" 2
+}
+
+@test "a changed ARCH rebuilds the GPU builds, and nothing of the CPU's" {
+    day68
+    sed "s|g++|true|g" "$BATS_TEST_TMPDIR/cxx" >"$BATS_TEST_TMPDIR/nvcc"
+    sed -i "2i case \" \$* \" in *--list-gpu-code*) echo sm_75; echo sm_90; exit ;; esac" "$BATS_TEST_TMPDIR/nvcc"
+    chmod +x "$BATS_TEST_TMPDIR/nvcc"
+    gpu() { mk DEVICE=gpu LESSON=day68_reproducibility NVCC="$BATS_TEST_TMPDIR/nvcc" "$@"; }
+    gpu ARCH=sm_75
+    assert_equal "$(compiles)" 4
+    gpu ARCH=sm_75
+    assert_equal "$(compiles)" 4
+    gpu ARCH=sm_90
+    assert_equal "$(compiles)" 6
+    assert_equal "$(grep -c -e -arch=sm_90 "$LOG")" 2
+    day68
+    assert_equal "$(compiles)" 6
+    run gpu ARCH=sm_12
+    assert_failure 2
+    assert_output --partial "unknown ARCH 'sm_12'"
+}
+
+@test "a touched header of the CPU default rebuilds" {
+    mkdir "$BATS_TEST_TMPDIR/copy"
+    (cd "$ROOT" && tar -cf - Makefile cpu tools tests/helper.bash day68_reproducibility) | tar -xf - -C "$BATS_TEST_TMPDIR/copy"
+    here() { env -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$BATS_TEST_TMPDIR/copy" BUILD=b DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx"; }
+    here
+    touch "$BATS_TEST_TMPDIR/copy/cpu/cuda_runtime.h"
+    run here
+    assert_output --partial 'b/cpu/reproducibility_nofmad'
+    assert_output --partial 'b/cpu/engine.o'
+    touch "$BATS_TEST_TMPDIR/copy/day68_reproducibility/reproducibility.cu"
+    run here
+    assert_output --partial 'b/cpu/reproducibility_nofmad'
+    run here
+    assert_output ''
+}
+
+@test "bad input: one line, status 2, nothing built" {
+    while IFS='|' read -r args message; do
+        # shellcheck disable=SC2086 # words
+        run mk $args
+        assert_failure 2
+        assert_equal "${#lines[@]}" 1
+        assert_output --partial "$message"
+        [ ! -e "$BATS_TEST_TMPDIR/b/cpu" ]
+    done <<'END'
+run LESSON=day69|unknown LESSON 'day69': the lessons are day68_reproducibility
+run DEVICE=tpu|unknown DEVICE 'tpu': gpu or cpu
+run DEVICE=cpu ARCH=native|unknown ARCH 'native'
+run DEVICE=cpu CXX=no-such-compiler|the compiler 'no-such-compiler' is not found
+run DEVICE=gpu NVCC=no-such-nvcc|DEVICE=gpu needs nvcc, and 'no-such-nvcc' is not found
+run DEVICE=cpu SANITIZE=memory|unknown SANITIZE 'memory'
+END
+    run mk run BUILD='a b'
+    assert_failure 2
+    assert_output --partial "BUILD must be one path without spaces, not 'a b'"
+}
+
+@test "a compile that fails leaves no program that a second run would trust" {
+    run day68 DEFS=-DELEMENTS=1 CXX=g++
+    assert_failure 2
+    run find "$BATS_TEST_TMPDIR/b/cpu" -maxdepth 1 -type f -name 'reproducibility*' ! -name '*.d'
+    assert_output ''
+    run day68 DEFS=-DELEMENTS=1 CXX=g++
+    assert_failure 2
+}
+
+@test "make help names every command, and reads no compiler" {
+    run mk help CXX=no-such-compiler
+    assert_success
+    for target in run check doctor match expected bench sanitize clean help; do
+        assert_output --partial "make $target"
+    done
+}
+
+# tools/run.sh over stand-in programs: what it makes of each exit status.
+stand_in() { # NAME STATUS STDOUT STDERR
+    mkdir -p "$BATS_TEST_TMPDIR/run/cpu" "$BATS_TEST_TMPDIR/run/tools"
+    for binary in "$1" "$1_nofmad"; do
+        printf '#!/bin/sh\nprintf "%%s" "%s"\nprintf "%%s" "%s" >&2\nexit %s\n' "$3" "$4" "$2" >"$BATS_TEST_TMPDIR/run/cpu/$binary"
+        chmod +x "$BATS_TEST_TMPDIR/run/cpu/$binary"
+    done
+    cp "$BUILD/tools/match" "$BATS_TEST_TMPDIR/run/tools/match"
+}
+run_sh() {
+    env BUILD="$BATS_TEST_TMPDIR/run" DEVICE=cpu DEVICE_WHY=test FMA="${1}" ROOT="$BATS_TEST_TMPDIR" bash "$ROOT/tools/run.sh" "${@:2}"
+}
+head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: separate\nn: 3\n\nbits 0x0000000%s\npartials hash: 0x000000000000000%s\n%s\n' "$1" "$2" "$2" "$3"; }
+
+@test "make run: passed, and as expected" {
+    mkdir "$BATS_TEST_TMPDIR/expected_output"
+    head_of good 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/good.txt"
+    stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
+    run run_sh yes x/good
+    assert_success
+    assert_line --regexp '^good +fmad +passed 1 +- +0x0000000000000001 +as expected$'
+    assert_line --regexp '^ +builds +- +same'
+}
+
+@test "make run: a failed gate, and a pinned value that is off, each end with 1" {
+    mkdir "$BATS_TEST_TMPDIR/expected_output"
+    head_of off 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/off.txt"
+    stand_in off 0 "$(head_of off 2 'gates passed: 1')" ''
+    run run_sh yes x/off
+    assert_failure 1
+    assert_line --regexp '^off +fmad +passed 1 .* DIFFERS$'
+    stand_in bad 1 "$(head_of bad 2 'gate: a FAILED')" 'gate failed: a: b'
+    run run_sh yes x/bad
+    assert_failure 1
+    assert_line --regexp '^bad +fmad +FAILED 1'
+    assert_line --partial 'gate failed: a: b'
+}
+
+@test "make run: a program that could not work ends with 2" {
+    mkdir "$BATS_TEST_TMPDIR/expected_output"
+    stand_in broken 2 '' 'x.cu:1: cudaMalloc: error'
+    run run_sh yes x/broken
+    assert_failure 2
+    assert_line --regexp '^broken +fmad +ERROR 2'
+    stand_in crash 139 '' ''
+    run run_sh yes x/crash
+    assert_failure 2
+}
+
+@test "make run: 77 is shown as a skip with its reason; all skipped is no success, one run is" {
+    mkdir "$BATS_TEST_TMPDIR/expected_output"
+    stand_in none 77 '' 'skipped: no usable CUDA device'
+    run run_sh yes x/none
+    assert_failure 77
+    assert_line --regexp '^none +fmad +skipped +- +- +skipped: no usable CUDA device$'
+    assert_line --partial 'every program was skipped'
+    head_of good 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/good.txt"
+    stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
+    run run_sh yes x/none x/good
+    assert_success
+}
+
+@test "make run: without FMA the fused build is left out by name" {
+    mkdir "$BATS_TEST_TMPDIR/expected_output"
+    head_of good 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/good.txt"
+    stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
+    run run_sh no x/good
+    assert_success
+    assert_line --regexp '^good +fmad +left out .*this CPU has no FMA$'
+}
+
+@test "the suite can fail: a failing test, a file that does not load, and strict skips" {
+    mkdir "$BATS_TEST_TMPDIR/t"
+    check() { env -u BATS_TMPDIR -u BATS_RUN_TMPDIR -u BATS_TEST_TMPDIR -u BATS_FILE_TMPDIR -u BATS_SUITE_TMPDIR ROOT="$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"; }
+    printf '@test "good" { true; }\n@test "bad" { false; }\n@test "left" { skip "why"; }\n' >"$BATS_TEST_TMPDIR/t/mixed.bats"
+    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/mixed.bats"
+    assert_failure 1
+    assert_line '1 passed, 1 failed, 1 skipped'
+    assert_line --partial 'left: why'
+    printf '@test "good" { true; }\n@test "left" { skip "why"; }\n' >"$BATS_TEST_TMPDIR/t/skips.bats"
+    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/skips.bats"
+    assert_success
+    run check STRICT=1 bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/skips.bats"
+    assert_failure 1
+    printf 'load no_such_file\n@test "never" { true; }\n' >"$BATS_TEST_TMPDIR/t/broken.bats"
+    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/broken.bats"
+    assert_failure
+    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/absent.bats"
+    assert_failure 2
+}

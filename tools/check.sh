@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs the test suite and ends with `N passed, N failed, N skipped`.
+#   check.sh [file.bats ...]     all of tests/ when no file is named (environment: see Makefile)
+# STRICT=1 makes a skip a failure. Tests run side by side where GNU parallel is installed.
+set -euo pipefail
+
+cd "$ROOT"
+command -v bats >/dev/null || {
+    echo "make check needs bats, bats-support and bats-assert (Debian: apt-get install bats bats-support bats-assert)" >&2
+    exit 2
+}
+[ $# -gt 0 ] || set -- tests/*.bats
+for file in "$@"; do
+    [ -r "$file" ] || { echo "no such test file: $file" >&2; exit 2; }
+done
+
+jobs=()
+# Bats needs GNU parallel for --jobs; moreutils has another program of that name.
+if parallel --version 2>/dev/null | grep -q 'GNU parallel'; then jobs=(--jobs "${JOBS:-$(nproc 2>/dev/null || echo 1)}"); fi
+
+mkdir -p "$BUILD/tmp"
+tap=$BUILD/tmp/check.tap
+start=$SECONDS
+status=0
+TMPDIR=$BUILD/tmp bats --formatter tap --timing ${jobs[@]+"${jobs[@]}"} "$@" | tee "$tap" || status=$?
+
+count() { grep -cE "$1" "$tap" || true; }
+planned=$(sed -n '1s/^1\.\.//p' "$tap")
+skipped=$(count '^ok .* # skip')
+passed=$(($(count '^ok ') - skipped))
+# A test that never reported (its file did not load, say) is a failure.
+failed=$((${planned:-0} - passed - skipped))
+if [ "$skipped" -gt 0 ]; then
+    echo "skipped, each with its reason:"
+    sed -nE 's/^ok [0-9]+ (.*) in [0-9]+ms # skip ?(\(.*\)|.*)$/  \1: \2/p' "$tap"
+fi
+echo "$((SECONDS - start)) s"
+echo "$passed passed, $failed failed, $skipped skipped"
+if [ "$status" -ne 0 ] || [ "$failed" -ne 0 ] || [ "$passed" -eq 0 ]; then exit 1; fi
+if [ -n "${STRICT:-}" ] && [ "$skipped" -ne 0 ]; then exit 1; fi
