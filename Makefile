@@ -8,13 +8,18 @@ BUILD ?= build
 LESSON ?= $(LESSONS)
 DEFS ?=
 SANITIZE ?=
+# fpmp_pi's type, its header and size, and CCCL's headers: what `make cccl` fetched, where it did.
+PI_FP_T ?=
+PI_FP_HEADER ?=
+PI_LOG2_TERMS ?=
+CCCL ?= $(if $(wildcard .cccl/version),$(abspath .cccl))
 ifeq ($(origin NVCC),undefined)
 NVCC := $(shell command -v nvcc || { test -x /usr/local/cuda/bin/nvcc && echo /usr/local/cuda/bin/nvcc; } || echo nvcc)
 endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: build run check doctor match expected bench sanitize clean help test-env FORCE
+.PHONY: build run check check-all doctor match expected types cccl bench sanitize clean help test-env FORCE
 .DEFAULT_GOAL := build
 
 # ---- What was asked for, checked before anything is built -------------------------------------
@@ -28,8 +33,8 @@ ifneq ($(filter-out address thread undefined,$(SANITIZE)),)
 $(error unknown SANITIZE '$(SANITIZE)': one of address, thread, undefined)
 endif
 
-# `make help` and `make clean` look at no compiler and no card.
-ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),build)),)
+# These look at no compiler and no card.
+ifneq ($(filter-out help clean cccl,$(or $(MAKECMDGOALS),build)),)
 # Words: gpu|cpu, sm_NN, then why; or "error" and what is wrong.
 CHOICE := $(shell NVCC='$(NVCC)' CC='$(CC)' BUILD='$(BUILD)' DEVICE='$(DEVICE)' ARCH='$(ARCH)' bash tools/choose_device.sh)
 ifeq ($(filter gpu cpu,$(firstword $(CHOICE))),)
@@ -55,6 +60,20 @@ ifneq ($(SANITIZE),)
 ifneq ($(DEVICE),cpu)
 $(error SANITIZE=$(SANITIZE) is for the CPU default (DEVICE=cpu); on a card: make sanitize)
 endif
+endif
+endif
+
+quote = '$(subst ','\'',$(1))'
+pi_env = PI_FP_T=$(call quote,$(PI_FP_T)) PI_FP_HEADER=$(call quote,$(PI_FP_HEADER)) \
+	PI_LOG2_TERMS=$(call quote,$(PI_LOG2_TERMS)) CCCL=$(call quote,$(CCCL))
+ifneq ($(PI_FP_T)$(PI_FP_HEADER)$(PI_LOG2_TERMS),)
+ifneq ($(DEVICE),)
+PI_FLAGS := $(shell $(pi_env) DEVICE=$(DEVICE) bash tools/pi_flags.sh)
+ifeq ($(firstword $(PI_FLAGS)),error)
+$(error $(wordlist 2,99,$(PI_FLAGS)))
+endif
+FLAGS_fpmp_pi := $(PI_FLAGS)
+FLAGS_fpmp_tour := $(PI_FLAGS)
 endif
 endif
 
@@ -88,7 +107,6 @@ gpu_flags = $(CCBIN) -std=c++17 -O3 -arch=$(ARCH) $(2) -Xcompiler -ffp-contract=
 
 # A stamp holds the compiler and the flags a file was built with, and is touched only when they
 # change: no output is ever taken from a binary that was built for something else.
-quote = '$(subst ','\'',$(1))'
 write_stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 
 CPU_DIR := $(BUILD)/cpu
@@ -157,7 +175,7 @@ $(TOOLS)/gpu_probe: tools/gpu_probe.c
 script_env = ROOT=$(call quote,$(CURDIR)) BUILD=$(call quote,$(abspath $(BUILD))) DEVICE=$(DEVICE) ARCH=$(ARCH) \
 	DEVICE_WHY=$(call quote,$(DEVICE_WHY)) NVCC=$(call quote,$(NVCC)) CXX=$(call quote,$(CXX)) CC=$(call quote,$(CC)) \
 	FMA=$(FMA) OPENMP=$(OPENMP) MFMA=$(MFMA) HOST_FLAGS=$(call quote,$(HOST_FLAGS)) DEFS=$(call quote,$(DEFS)) \
-	SANITIZE=$(SANITIZE) RUNTIME=$(call quote,$(abspath $(RUNTIME))) PROBE=$(call quote,$(abspath $(TOOLS)/gpu_probe))
+	SANITIZE=$(SANITIZE) RUNTIME=$(call quote,$(abspath $(RUNTIME))) PROBE=$(call quote,$(abspath $(TOOLS)/gpu_probe)) CCCL=$(call quote,$(CCCL)) ALL=$(ALL)
 program_list = $(foreach p,$(chosen),$(call lesson_of,$(p))/$(p))
 
 run: $(SUITE) $(TOOLS)/match
@@ -165,6 +183,9 @@ run: $(SUITE) $(TOOLS)/match
 
 check: $(addprefix $(BUILD)/$(DEVICE)/,$(if $(filter cpu-no,$(DEVICE)-$(FMA)),,$(PROGRAMS)) $(NOFMAD)) $(TOOLS)/match $(TOOLS)/gpu_probe $(TOOLS)/cu_rewrite $(RUNTIME)
 	@$(script_env) bash tools/check.sh $(TESTS)
+
+check-all:
+	@$(MAKE) check ALL=1
 
 # The probe may fail to build, for want of a compiler; doctor says so.
 doctor:
@@ -179,7 +200,13 @@ expected: $(SUITE) $(TOOLS)/match
 	@$(script_env) ACCEPT=$(ACCEPT) bash tools/expected.sh $(program_list)
 
 bench: $(SUITE) $(RUNTIME) $(TOOLS)/cu_rewrite
-	@$(script_env) CCCL=$(call quote,$(CCCL)) bash tools/bench.sh $(LESSON)
+	@$(script_env) $(pi_env) bash tools/bench.sh $(LESSON)
+
+types: $(RUNTIME) $(TOOLS)/cu_rewrite
+	@$(script_env) $(pi_env) bash tools/pi_types.sh
+
+cccl:
+	@bash tools/fetch_cccl.sh
 
 sanitize: $(SUITE)
 	@$(script_env) bash tools/sanitize.sh $(program_list)
@@ -197,12 +224,16 @@ help:
 #: make run                    builds and runs all: a verdict a gate, and a table of hashes a build
 #: make run LESSON=name        one lesson
 #: make check                  the test suite (TESTS=tests/x.bats: a part; STRICT=1: a skip fails)
+#: make check-all              that and what takes minutes longer
 #: make doctor                 what is on this machine, what was chosen and why, what is missing
 #: make match OUTPUT=file      is this output, from whatever card, what the program must print?
 #: make expected               records this machine's outputs (ACCEPT=1: as the expected ones)
+#: make types                  every type of fpmp_pi in one table (CCCL's too, where CCCL is at hand)
+#: make cccl                   fetches CCCL's headers into .cccl/: no root, nothing installed
 #: make bench LESSON=name      measures, beside what it is compared to
 #: make sanitize               compute-sanitizer on a card; on the CPU default address and thread
 #: make clean, make help
 #:
 #: Variables: DEVICE=gpu|cpu   ARCH=sm_NN   NVCC CXX CC   DEFS='-D...'   BUILD=dir
 #:            SANITIZE=address|thread|undefined (CPU default)
+#:            PI_FP_T=type PI_FP_HEADER='<...>' PI_LOG2_TERMS=n CCCL=dir (fpmp_pi)

@@ -1,8 +1,9 @@
 # What holds the pages, the lessons' common parts and the expected files together.
 load helper
 
-lessons() { (cd "$ROOT" && git ls-files -co --exclude-standard '*/*.cu' | grep -vE '^(tests|cpu|exercises)/'); }
-pages() { (cd "$ROOT" && git ls-files -co --exclude-standard 'README.md' '*/README.md'); }
+# Lesson programs are what the Makefile takes for them; neither needs git, so an unpacked archive will do.
+lessons() { (cd "$ROOT" && for dir in $(sed -n 's/^LESSONS := \([a-z].*\)/\1/p' Makefile); do ls "$dir"/*.cu 2>/dev/null; done); }
+pages() { (cd "$ROOT" && ls README.md */README.md); }
 
 # The blocks of a page that follow a marker: blocks PAGE snippet|output -> files N.name, N.body
 blocks() {
@@ -18,7 +19,6 @@ blocks() {
     cd "$ROOT"
     total=0
     for page in $(pages); do
-        case $page in */README.md) ;; *) continue ;; esac
         rm -f "$BATS_TEST_TMPDIR"/*.name
         n=$(blocks "$page" snippet)
         total=$((total + n))
@@ -71,7 +71,8 @@ blocks() {
 @test "links between the pages lead to files that are there" {
     cd "$ROOT"
     for page in $(pages); do
-        for link in $(grep -oE '\]\([^)#]+' "$page" | sed 's/](//' | grep -vE '^https?:'); do
+        # Prose alone: in code, ]( may stand for something else.
+        for link in $(awk '/^```/ { code = !code } !code { gsub(/`[^`]*`/, ""); print }' "$page" | grep -oE '\]\([^)#]+' | sed 's/](//' | grep -vE '^https?:'); do
             [ -e "$(dirname "$page")/$link" ] || { echo "$page: $link is not there"; false; }
         done
     done

@@ -1,0 +1,455 @@
+# The lesson's values on the device at hand, its builds against each other, the pairs by themselves,
+# CCCL's types where its headers are at hand, and planted faults.
+load helper
+
+LESSON_DIR=$ROOT/fpmp_pi
+PI=$LESSON_DIR/fpmp_pi.cu
+TOUR=$LESSON_DIR/fpmp_tour.cu
+PARTS=$ROOT/tests/fpmp_pi
+OWN='float_pair_low float_pair_mid float_pair_high double_pair'
+
+# The marked block of both programs: pair_types FILE.
+pair_types() { sed -n '/^\/\/ pair types/,/^\/\/ end pair types/p' "$1"; }
+
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR"
+    sed -n '/^\/\/ pair types/,/^\/\/ end pair types/p' "$ROOT/fpmp_pi/fpmp_pi.cu" >pair_types.inc
+    # One program for all own types: the header names them.
+    printf '#define PI_FP_TYPES(row) row(float_pair_low) row(float_pair_mid) row(float_pair_high) row(double_pair)\n' >own.h
+    for name in fpmp_pi fpmp_tour; do
+        if have_fma; then "$(program $name)" >$name.fused 2>$name.fused.err; fi
+        "$(program ${name}_nofmad)" >$name.separate 2>$name.separate.err
+    done
+    device_build_both "$ROOT/fpmp_pi/fpmp_pi.cu" own20 -DPI_LOG2_TERMS=20 -DPI_FP_HEADER="\"$PWD/own.h\""
+    if have_fma; then ./own20 >own20.fused; fi
+    ./own20_nofmad >own20.separate
+}
+
+# Of an output's table: value FILE TYPE, digits FILE TYPE, hash FILE TYPE (no type with a blank).
+cell() { awk -v type="$2" -v column="$3" '$1 == type && NF >= 9 { print $column }' "$1"; }
+value() { cell "$1" "$2" 2; }
+hash_of() { cell "$1" "$2" 9; }
+
+cccl_dir() {
+    for dir in "${CCCL:-}" "$ROOT/.cccl"; do
+        if [ -n "$dir" ] && [ -d "$dir" ]; then
+            echo "$dir"
+            return
+        fi
+    done
+    return 1
+}
+require_cccl() { cccl_dir >/dev/null || skip "no CCCL headers (make cccl)"; }
+
+builds() { if have_fma; then echo fused; fi && echo separate; }
+
+@test "every gate passes in both builds of both programs, nothing on stderr" {
+    for build in $(builds); do
+        for name in fpmp_pi fpmp_tour; do
+            run cat "$BATS_FILE_TMPDIR/$name.$build"
+            assert_line --regexp '^gates passed: [1-9][0-9]*$'
+            refute_line --partial FAILED
+            assert_equal "$(cat "$BATS_FILE_TMPDIR/$name.$build.err")" ''
+            assert_equal "$(sed -n 's/^contraction: //p' "$BATS_FILE_TMPDIR/$name.$build")" "$build"
+        done
+    done
+}
+
+@test "stdout is what expected_output/ has, both builds of both programs" {
+    for build in $(builds); do
+        for name in fpmp_pi fpmp_tour; do assert_expected "$BATS_FILE_TMPDIR/$name.$build"; done
+    done
+}
+
+@test "pinned at 2^26 terms: values, digits and partials of double, float and the pair" {
+    for build in $(builds); do
+        out=$BATS_FILE_TMPDIR/fpmp_pi.$build
+        float=0x185d75634d584420
+        [ $build = separate ] || float=0x177dfb995add2866
+        assert_equal "$(value "$out" double) $(hash_of "$out" double)" '3.1415926535897984 0x4dea84b8b1c9b0c5'
+        assert_equal "$(value "$out" float) $(hash_of "$out" float)" "3.1389188766479492 $float"
+        assert_equal "$(value "$out" float_pair_mid) $(hash_of "$out" float_pair_mid)" '3.1415926535931646 0xd997b030c8d6693e'
+        assert_equal "$(cell "$out" double 3) $(cell "$out" float 3) $(cell "$out" float_pair_mid 3)" '14.78 3.07 11.97'
+        assert_equal "$(hash_in "$out" partials)" 0xd997b030c8d6693e
+    done
+}
+
+@test "pinned at 2^26 terms: every own type, fused" {
+    require_fma
+    [ -n "${ALL:-}" ] || [ "$DEVICE" = gpu ] || skip "half a minute on a CPU: check-all"
+    cd "$BATS_TEST_TMPDIR"
+    device_build "$PI" own26 -DPI_FP_HEADER="\"$BATS_FILE_TMPDIR/own.h\""
+    ./own26 >out
+    assert_equal "$(value out float_pair_low) $(hash_of out float_pair_low)" '3.1415926474146545 0xd621b50def06c5fd'
+    assert_equal "$(value out float_pair_mid) $(hash_of out float_pair_mid)" '3.1415926535931646 0xd997b030c8d6693e'
+    assert_equal "$(value out float_pair_high) $(hash_of out float_pair_high)" '3.1415926535891288 0xabf83a522f2066cc'
+    assert_equal "$(value out double_pair) $(hash_of out double_pair)" '3.1415926535897931 0x3f22d82c575968a5'
+}
+
+# What all own types give at 2^20 terms: pinned20 FILE fused|separate
+pinned20() {
+    local float=0xe7b9b1875efdae49
+    [ "$2" = separate ] || float=0xaf6f395b13cc7405
+    assert_equal "$(value "$1" double) $(hash_of "$1" double)" '3.1415926535898611 0x2fbcfbfab81ec80d'
+    assert_equal "$(hash_of "$1" float)" "$float"
+    assert_equal "$(value "$1" float_pair_low) $(hash_of "$1" float_pair_low)" '3.1415926657173259 0x28c7394f1172486b'
+    assert_equal "$(value "$1" float_pair_mid) $(hash_of "$1" float_pair_mid)" '3.1415926535902940 0x027e1b3ad8e4b26e'
+    assert_equal "$(value "$1" float_pair_high) $(hash_of "$1" float_pair_high)" '3.1415926535896688 0x7d3198c1ba2a2cab'
+    assert_equal "$(value "$1" double_pair) $(hash_of "$1" double_pair)" '3.1415926535898691 0x7ebda3d516432f7b'
+}
+
+@test "pinned at 2^20 terms: every own type, both builds; only float's partials differ" {
+    for build in $(builds); do pinned20 "$BATS_FILE_TMPDIR/own20.$build" $build; done
+}
+
+@test "clang++ gives the same pinned values at 2^20 terms" {
+    require_cpu
+    require_clang
+    cd "$BATS_TEST_TMPDIR"
+    export CXX=clang++
+    for build in $(builds); do
+        [ $build = fused ] || export NOFMAD=1
+        device_build "$PI" clang -DPI_LOG2_TERMS=20 -DPI_FP_HEADER="\"$BATS_FILE_TMPDIR/own.h\""
+        ./clang >out
+        pinned20 out $build
+    done
+}
+
+@test "AArch64 at 2^18 terms: every own type has the partials that x86-64 has" {
+    require_aarch64
+    cd "$BATS_TEST_TMPDIR"
+    for build in fused separate; do
+        float=0x64697f03c61d4866
+        [ $build = fused ] || export NOFMAD=1 float=0x2c1408cb8ccb0b76
+        aarch64_build "$PI" arm -DPI_LOG2_TERMS=18 -DPI_FP_HEADER="\"$BATS_FILE_TMPDIR/own.h\""
+        aarch64_run ./arm >arm.out
+        assert_equal "$(sed -n 's/^contraction: //p' arm.out)" $build
+        assert_equal "$(hash_of arm.out double) $(hash_of arm.out float)" "0xaebda83f86d8b200 $float"
+        assert_equal "$(hash_of arm.out float_pair_low)" 0x1b4700bf0baa6614
+        assert_equal "$(hash_of arm.out float_pair_mid)" 0x999a8d286f7fe542
+        assert_equal "$(hash_of arm.out float_pair_high)" 0x08e882e2ddc3201c
+        assert_equal "$(hash_of arm.out double_pair)" 0xb9e346400dd18735
+    done
+}
+
+# The block compiled as plain C++ must give these, whatever the compiler may contract.
+host20='float_pair_low 0x28c7394f1172486b
+float_pair_mid 0x027e1b3ad8e4b26e
+float_pair_high 0x7d3198c1ba2a2cab
+double_pair 0x7ebda3d516432f7b'
+
+@test "the pairs' host branch has the device's bits, and the stated error bounds hold" {
+    cd "$BATS_TEST_TMPDIR"
+    # shellcheck disable=SC2086 # a list of words
+    $CXX $HOST_FLAGS $MFMA -I"$BATS_FILE_TMPDIR" -x c++ -o host "$PARTS/host_branch.cu"
+    run ./host
+    assert_success
+    assert_equal "$(printf '%s\n' "${lines[@]:0:4}")" "$host20"
+    refute_output --partial EXCEEDED
+}
+
+@test "the host branch keeps its bits where the compiler may contract everything" {
+    for cxx in "$CXX" clang++; do
+        command -v ${cxx%% *} >/dev/null || continue
+        # shellcheck disable=SC2086 # lists of words
+        $cxx -std=c++17 -O3 -ffp-contract=fast $MFMA -DTRIALS=1 -I"$BATS_FILE_TMPDIR" -x c++ -o "$BATS_TEST_TMPDIR/host" "$PARTS/host_branch.cu"
+        run "$BATS_TEST_TMPDIR/host"
+        assert_success
+        assert_equal "$(printf '%s\n' "${lines[@]:0:4}")" "$host20"
+    done
+}
+
+@test "the host branch on AArch64, as a plain nvcc line's host compiler takes it" {
+    require_aarch64
+    cd "$BATS_TEST_TMPDIR"
+    flags="-std=c++17 -DPI_LOG2_TERMS=18 -DTRIALS=1000 -I$BATS_FILE_TMPDIR -x c++ $PARTS/host_branch.cu"
+    # shellcheck disable=SC2086 # lists of words
+    $CXX -O2 -ffp-contract=off -o here $flags
+    # shellcheck disable=SC2086
+    aarch64-linux-gnu-g++ -O3 -o arm $flags
+    ./here >here.out
+    aarch64_run ./arm >arm.out
+    assert_equal "$(head -n 4 arm.out)" "$(head -n 4 here.out)"
+}
+
+@test "special values: what each level makes of them" {
+    cd "$BATS_TEST_TMPDIR"
+    device_build "$PARTS/special_values.cu" special -I"$BATS_FILE_TMPDIR"
+    run ./special
+    assert_success
+    # The operation at low, mid and high, and of the double pair, which is mid.
+    assert_output "$(cat <<'EOF'
+inf+1 inf nan inf nan
+1+inf inf nan inf nan
+inf+inf inf nan inf nan
+inf-inf nan nan nan nan
+(inf+1)+0 inf nan inf nan
+inf*2 inf nan inf nan
+inf*0 nan nan nan nan
+1/inf nan nan 0 nan
+1/inf+1 nan nan 1 nan
+inf/2 inf nan inf nan
+1/0 nan nan inf nan
+1/-0 nan nan -inf nan
+0/0 nan nan nan nan
+max+max inf nan inf nan
+max*max inf nan inf nan
+nan+1 nan nan nan nan
+-0 -0 -0 -0 -0
+-0+-0 -0 0 0 0
+-0*1 -0 0 0 0
+sub+sub(/sub) 2 2 2 2
+sub*1(/sub) 1 1 1 1
+EOF
+)"
+}
+
+@test "conversions that lose the low limb do not compile" {
+    cd "$BATS_TEST_TMPDIR"
+    # accepted CODE / refused CODE: in a function, after the block.
+    check() {
+        { printf '#define __host__\n#define __device__\n#include <cmath>\n#include <limits>\n#include <type_traits>\n'
+          cat "$BATS_FILE_TMPDIR/pair_types.inc"
+          printf 'void use(float_pair_mid p, float_pair_low q, double_pair d) { (void)p, (void)q, (void)d; %s }\n' "$1"
+        } >check.cpp
+        # shellcheck disable=SC2086 # a list of words
+        $CXX $HOST_FLAGS -fsyntax-only check.cpp 2>check.log
+    }
+    check 'p = 1.0f; p = p + 1.0f; p = 4.0f / p; d = 0.1; d = d * 2; p = float_pair_mid(0.1); q = float_pair_low(p); double x = (double)p; (void)x;'
+    for code in 'p = 0.1;' 'float x = p; (void)x;' 'double x = p; (void)x;' 'p = q;' 'p = d;' 'd = p;' 'p = p + 0.1;' 'p = 0.1 / p;' \
+        'p = p * 16777217;' 'p = p + q;' 'd = d + 9007199254740993LL;' 'float x = (float)p; (void)x;'; do
+        if check "$code"; then
+            echo "compiled: $code"
+            false
+        fi
+        grep -qE 'no match|cannot convert|conversion|invalid|no viable' check.log
+    done
+}
+
+@test "the reciprocal is the correctly rounded one, over all floats in its range" {
+    cd "$BATS_TEST_TMPDIR"
+    stride=1
+    [ "$DEVICE" = gpu ] || [ -n "${ALL:-}" ] || stride=16 # all of them on a CPU: check-all
+    device_build "$PARTS/reciprocal_walk.cu" walk -I"$BATS_FILE_TMPDIR" -DSTRIDE=$stride
+    run ./walk
+    assert_success
+    assert_line 'differ 0'
+    # 252 exponents of 2^23 floats, 2^126, both signs
+    walked=$(sed -n 's/^walked //p' <<<"$output")
+    [ "$walked" -ge $((4227858434 / stride - 1000)) ]
+}
+
+@test "the walk sees a reciprocal that is an ulp off" {
+    cd "$BATS_TEST_TMPDIR"
+    mutate "$BATS_FILE_TMPDIR/pair_types.inc" pair_types.inc 's/return fmaRn\(r, keepStart/return b > 1.5f \&\& b < 1.6f ? r : fmaRn(r * 1.0000001f, keepStart/'
+    device_build "$PARTS/reciprocal_walk.cu" walk -I. -DSTRIDE=4096
+    run ./walk
+    assert_failure 1
+    refute_line 'differ 0'
+}
+
+@test "the pair types are the same block in both programs" {
+    [ -n "$(pair_types "$PI")" ]
+    assert_equal "$(pair_types "$PI")" "$(pair_types "$TOUR")"
+}
+
+@test "the tour shows the own types; double and float leave the limbs out by name" {
+    cd "$BATS_TEST_TMPDIR"
+    types='float float_pair_low double_pair' # on a card all: there host and device are two
+    [ "$DEVICE" = cpu ] || types="float double $OWN"
+    for type in $types; do
+        device_build "$TOUR" tour -DPI_FP_T=$type
+        run ./tour
+        assert_success
+        assert_line "type: $type"
+        assert_line --regexp '^gates passed: 1$'
+        case $type in
+            float | double) assert_line --regexp '^left out: .*add<high>\(p,q\).*exp\(a\) sin\(a\)$' ;;
+            *) assert_line 'left out: exp(a) sin(a)' ;;
+        esac
+    done
+}
+
+@test "CCCL: every type runs at 2^20 terms, and fp64emu has double's partials" {
+    require_cccl
+    cd "$BATS_TEST_TMPDIR"
+    ln -s "$BUILD/tools" tools
+    CCCL=$(cccl_dir) PI_LOG2_TERMS=20 BUILD=$PWD bash "$ROOT/tools/pi_types.sh" >out
+    if [ "$FMA" = yes ]; then pinned20 out fused; else pinned20 out separate; fi
+    grep -qE '^gate: cuda::fp64emu: double.s partials +passed$' out
+    assert_equal "$(hash_of out cuda::fp64emu)" 0x2fbcfbfab81ec80d
+    for type in cuda::fp32mp2_low cuda::fp32mp2 cuda::fp32mp2_high cuda::fp64mp2 cuda::fp64emu_unpacked; do
+        awk -v type="$type" '$1 == type && $3 >= 8 { found = 1 } END { exit !found }' out
+    done
+    grep -qE '^cuda::fp64_custom<8, 10> 0\.0625000000000000 ' out
+}
+
+@test "CCCL: the tour takes its types, without exp and sin and with them" {
+    require_cccl
+    require_cpu
+    cd "$BATS_TEST_TMPDIR"
+    for header in fpmp fpmp_math; do
+        eval "flags=($(CCCL=$(cccl_dir) PI_FP_T=cuda::fp32mp2 PI_FP_HEADER="<cuda/$header>" bash "$ROOT/tools/pi_flags.sh"))"
+        device_build "$TOUR" tour "${flags[@]}"
+        run ./tour
+        assert_success
+        assert_line --regexp '^same bits on host and device: [0-9]+ of [0-9]+$'
+        if [ $header = fpmp ]; then
+            assert_line 'left out: exp(a) sin(a)'
+        else
+            assert_line --regexp '^exp\(a\) .* 1\.105'
+        fi
+    done
+}
+
+@test "CCCL: nvcc takes the type's name, comma and all" {
+    require_nvcc
+    cd "$BATS_TEST_TMPDIR"
+    printf '#define TEXT_(...) #__VA_ARGS__\n#define TEXT(...) TEXT_(__VA_ARGS__)\nLABEL TEXT(PI_FP_T)\n' >label.cu
+    eval "flags=($(DEVICE=gpu PI_FP_T='cuda::fp64_custom<8, 10>' PI_FP_HEADER='<x>' bash "$ROOT/tools/pi_flags.sh"))"
+    run "$NVCC" -E "${flags[@]}" label.cu
+    assert_line 'LABEL "cuda::fp64_custom<8, 10>"'
+}
+
+@test "CCCL: nvcc compiles every type" {
+    require_cccl
+    require_nvcc
+    [ -n "${ALL:-}" ] || skip "a minute of nvcc: check-all"
+    cd "$BATS_TEST_TMPDIR"
+    for type in cuda::fp32mp2_low cuda::fp32mp2 cuda::fp32mp2_high cuda::fp64mp2 cuda::fp64emu cuda::fp64emu_unpacked 'cuda::fp64_custom<8, 10>'; do
+        eval "flags=($(DEVICE=gpu CCCL=$(cccl_dir) PI_FP_T="$type" bash "$ROOT/tools/pi_flags.sh"))"
+        gpu_build "$PI" typed "${flags[@]}"
+    done
+}
+
+@test "CCCL: what is missing or too old is said in one line" {
+    flags() { env -u PI_FP_T -u PI_FP_HEADER -u CCCL -u PI_LOG2_TERMS "$@" bash "$ROOT/tools/pi_flags.sh"; }
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p old/cuda/std/__cccl empty
+    : >old/cuda/std/version
+    echo '#define CCCL_VERSION 3000001' >old/cuda/std/__cccl/version.h
+    run flags PI_FP_T=cuda::fp32mp2
+    assert_output --regexp '^error <cuda/fpmp> .*make cccl'
+    run flags PI_FP_T=cuda::fp64emu CCCL=nowhere
+    assert_output "error CCCL='nowhere' is no folder"
+    run flags PI_FP_T=cuda::fp64emu CCCL=empty
+    assert_output --regexp "^error CCCL='empty' is neither"
+    run flags PI_FP_T='cuda::fp64_custom<8, 10>' CCCL=old
+    assert_output --regexp "^error CCCL='old' is CCCL 3.0.1, which has no <cuda/fptool>"
+    run flags PI_FP_T=quad
+    assert_output --regexp "^error unknown PI_FP_T 'quad'"
+    run flags PI_LOG2_TERMS=many
+    assert_output --regexp '^error PI_LOG2_TERMS must be'
+    run flags PI_FP_T='cuda::x<8, 10>' PI_FP_HEADER='<x>' DEVICE=gpu
+    assert_output "'-DPI_FP_T=cuda::x<8\\, 10>' '-DPI_FP_HEADER=<x>' "
+    run env CCCL=old ROOT="$ROOT" BUILD="$PWD" DEVICE=cpu FMA=yes bash "$ROOT/tools/pi_types.sh"
+    assert_failure 2
+    assert_equal "${#lines[@]}" 1
+}
+
+@test "fetching without pip names the package" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p bin tools
+    cp "$ROOT/tools/fetch_cccl.sh" tools/
+    printf '#!/bin/sh\nexit 1\n' >bin/python3
+    chmod +x bin/python3
+    run env PATH="$PWD/bin:$PATH" bash tools/fetch_cccl.sh
+    assert_failure 2
+    assert_output --partial 'apt-get install python3-pip'
+    assert_equal "${#lines[@]}" 1
+}
+
+@test "exit status 2: an argument is refused; a size out of range does not build" {
+    for name in fpmp_pi fpmp_tour; do
+        run "$(program ${name}_nofmad)" extra
+        assert_failure 2
+    done
+    run env NOFMAD=1 bash -c "load() { :; }; source '$ROOT/tests/helper.bash' 2>/dev/null; cpu_build '$PI' '$BATS_TEST_TMPDIR/small' -DPI_LOG2_TERMS=16"
+    assert_failure
+    assert_output --partial 'PI_LOG2_TERMS must be 17 to 34'
+}
+
+@test "PTX of float's kernel: the term's fma in the one build, none in the other; the pairs' in both" {
+    require_nvcc
+    cd "$BATS_TEST_TMPDIR"
+    for build in fused separate; do
+        flag=
+        [ $build = fused ] || flag=-fmad=false
+        # shellcheck disable=SC2086 # none or one
+        "$NVCC" -std=c++17 -O3 -arch="$ARCH" $flag -ptx -o $build.ptx "$PI" &
+    done
+    wait
+    # entry FILE: the body of sumTerms for float (f) or the pair.
+    entry() { awk -v name="$2" '/\.entry/ { on = index($0, name) > 0 } on' "$1"; }
+    # Eight terms a turn of the unrolled loop; the division's own steps are not in PTX yet.
+    assert_equal "$(entry fused.ptx sumTermsIfE | grep -c 'fma.rn.f32')" 8
+    assert_equal "$(entry separate.ptx sumTermsIfE | grep -c 'fma.rn.f32')" 0
+    assert_equal "$(entry separate.ptx sumTermsIfE | grep -c 'mul.rn.f32')" 9 # and the first x
+    pairs=$(entry fused.ptx sumTermsI4Pair | grep -c 'fma.rn.f32')
+    [ "$pairs" -ge 40 ]
+    assert_equal "$(entry separate.ptx sumTermsI4Pair | grep -c 'fma.rn.f32')" "$pairs"
+}
+
+# The nvcc lines of a header: header_lines NAME how-many, of the two that it has.
+header_lines() {
+    cd "$BATS_TEST_TMPDIR"
+    cp "$LESSON_DIR/$1.cu" .
+    run sed -n 's|^//   \(nvcc .*\)|\1|p' "$1.cu"
+    assert_equal "${#lines[@]}" 2
+    for line in "${lines[@]:0:$2}"; do bash -c "PATH=$(dirname "$(command -v "$NVCC")"):\$PATH; $line"; done
+    [ -x "$1" ]
+    [ "$2" -lt 2 ] || [ -x "${1}_nofmad" ]
+}
+@test "the header's plain nvcc lines compile, fpmp_pi" {
+    require_nvcc
+    header_lines fpmp_pi $((${ALL:+1} + 1))
+}
+@test "the header's plain nvcc lines compile, fpmp_tour" {
+    require_nvcc
+    header_lines fpmp_tour $((${ALL:+1} + 1))
+}
+
+# A planted fault: the edited program, in the separate build. fault 'perl edit' flags...
+fault() {
+    local edit=$1
+    shift
+    mutate "$PI" "$BATS_TEST_TMPDIR/edited.cu" "$edit"
+    NOFMAD=1 device_build "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" "$@"
+    run --separate-stderr "$BATS_TEST_TMPDIR/edited"
+}
+
+@test "fault: a wider final sum" {
+    # float would show more digits than it has
+    fault 's/T total = static_cast<T>\(0.0f\)/double total = 0/; s/total = total \+ partial/total = total + static_cast<double>(partial)/' -DPI_FP_T=float
+    assert_failure 1
+    assert_regex "$stderr" '^gate failed: float: digits: '
+}
+
+@test "fault: the low limb dropped" {
+    fault 's/return P\(s, c\);/return P(s, T(0));/' -DPI_FP_T=float_pair_low
+    assert_failure 1
+    assert_regex "$stderr" '^gate failed: float_pair_low: digits: '
+}
+
+@test "fault: the warm-up left out, or done after the timing" {
+    fault 's/    launch\(device, partials\);\n//' -DPI_LOG2_TERMS=17
+    assert_failure 1
+    assert_regex "$stderr" 'double: a warm-up, then 5 launches: 0 untimed, 5 timed'
+    fault 's/(    launch\(device, partials\);\n)(    row.untimed.*?\n    }\n)/$2$1/s' -DPI_LOG2_TERMS=17
+    assert_failure 1
+    assert_regex "$stderr" 'double: a warm-up, then 5 launches: 0 untimed, 5 timed'
+}
+
+@test "fault: intrinsics that g++ may contract show in the pairs' partials" {
+    require_cpu
+    require_fma
+    cd "$BATS_TEST_TMPDIR"
+    cp "$ROOT"/cpu/*.h .
+    mutate "$ROOT/cpu/cuda_runtime.h" cuda_runtime.h 's/__asm__\(""\s*:\s*CUDA_CPU_OPAQUE\(x\)\);//g'
+    "$BUILD/tools/cu_rewrite" "$PI" >edited.cpp
+    # shellcheck disable=SC2086 # lists of words
+    g++ $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=1 -I. -DPI_LOG2_TERMS=20 -o edited edited.cpp $RUNTIME -pthread
+    ./edited >out
+    refute [ "$(hash_of out float_pair_mid)" = 0x027e1b3ad8e4b26e ]
+}

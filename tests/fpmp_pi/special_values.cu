@@ -1,0 +1,94 @@
+// What the pairs make of zeros, infinities, NaN, subnormals and overflow, on the device: one line
+// an operation, its value at the low, mid and high level of the float pair and for the double pair.
+// pair_types.inc is the marked block of fpmp_pi.cu. Status: 0, or 2 where nothing could be run.
+#include <cuda_runtime.h>
+
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <type_traits>
+
+#include "pair_types.inc"
+
+// Infinity, zero, the largest limb and a subnormal arrive in memory, so that nothing is worked out
+// when the program is compiled.
+template <class P, class T>
+__device__ int operate(const T* in, double* out) {
+    const P inf = in[0], zero = in[1], largest = in[2], subnormal = in[3];
+    int i = 0;
+    out[i++] = (double)(inf + 1.0f);
+    out[i++] = (double)(1.0f + inf);
+    out[i++] = (double)(inf + inf);
+    out[i++] = (double)(inf - inf);
+    out[i++] = (double)((inf + 1.0f) + zero);  // lo is no NaN that comes back
+    out[i++] = (double)(inf * P(2.0f));
+    out[i++] = (double)(inf * zero);
+    out[i++] = (double)(P(1.0f) / inf);
+    out[i++] = (double)(P(1.0f) / inf + 1.0f);
+    out[i++] = (double)(inf / P(2.0f));
+    out[i++] = (double)(1.0f / zero);
+    out[i++] = (double)(1.0f / -zero);
+    out[i++] = (double)(zero / zero);
+    out[i++] = (double)(largest + largest);
+    out[i++] = (double)(largest * largest);
+    out[i++] = (double)((inf - inf) + 1.0f);
+    out[i++] = (double)(-zero);
+    out[i++] = (double)(-zero + -zero);
+    out[i++] = (double)(-zero * P(1.0f));
+    out[i++] = (double)(subnormal + subnormal) / (double)subnormal;
+    out[i++] = (double)(subnormal * P(1.0f)) / (double)subnormal;
+    return i;
+}
+static const char* const kNames[] = {
+    "inf+1",   "1+inf",   "inf+inf", "inf-inf", "(inf+1)+0", "inf*2",         "inf*0",
+    "1/inf",   "1/inf+1", "inf/2",   "1/0",     "1/-0",      "0/0",           "max+max",
+    "max*max", "nan+1",   "-0",      "-0+-0",   "-0*1",      "sub+sub(/sub)", "sub*1(/sub)"};
+constexpr int kRows = sizeof kNames / sizeof kNames[0];
+
+__global__ void operateAll(const float* floats, const double* doubles, double* out, int* rows) {
+    rows[0] = operate<float_pair_low>(floats, out);
+    rows[1] = operate<float_pair_mid>(floats, out + kRows);
+    rows[2] = operate<float_pair_high>(floats, out + 2 * kRows);
+    rows[3] = operate<double_pair>(doubles, out + 3 * kRows);
+}
+
+static void check(cudaError_t err) {
+    if (err == cudaSuccess) return;
+    fprintf(stderr, "special_values: %s\n", cudaGetErrorString(err));
+    exit(2);
+}
+
+int main() {
+    const float floats[] = {INFINITY, 0.0f, FLT_MAX, std::ldexp(3.0f, -148)};
+    const double doubles[] = {INFINITY, 0.0, DBL_MAX, std::ldexp(3.0, -1073)};
+    float* deviceFloats;
+    double *deviceDoubles, *deviceOut, out[4 * kRows];
+    int *deviceRows, rows[4];
+    check(cudaMalloc(&deviceFloats, sizeof floats));
+    check(cudaMalloc(&deviceDoubles, sizeof doubles));
+    check(cudaMalloc(&deviceOut, sizeof out));
+    check(cudaMalloc(&deviceRows, sizeof rows));
+    check(cudaMemcpy(deviceFloats, floats, sizeof floats, cudaMemcpyHostToDevice));
+    check(cudaMemcpy(deviceDoubles, doubles, sizeof doubles, cudaMemcpyHostToDevice));
+    operateAll<<<1, 1>>>(deviceFloats, deviceDoubles, deviceOut, deviceRows);
+    check(cudaGetLastError());
+    check(cudaMemcpy(out, deviceOut, sizeof out, cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(rows, deviceRows, sizeof rows, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < kRows; ++i) {
+        printf("%s", kNames[i]);
+        for (int level = 0; level < 4; ++level) {
+            const double x = rows[level] == kRows ? out[level * kRows + i] : -1;
+            if (x != x)
+                printf(" nan");  // of either sign
+            else
+                printf(" %g", x);
+        }
+        printf("\n");
+    }
+    check(cudaFree(deviceFloats));
+    check(cudaFree(deviceDoubles));
+    check(cudaFree(deviceOut));
+    check(cudaFree(deviceRows));
+    return 0;
+}
