@@ -38,8 +38,11 @@ struct source {
     struct source *included, *next; /* the .cu files it includes, in order; the one after this */
 };
 
-/* Names of template kernels seen so far, whose arguments a launch may leave to deduction. */
-static char **templates;
+/* Template kernels seen so far: a launch may leave their arguments, or the last of them, to deduction. */
+static struct template {
+    char *name;
+    size_t parameters;
+} *templates;
 static size_t template_count;
 
 static void *need(void *p) {
@@ -240,13 +243,20 @@ static size_t space_before(const struct source *s, size_t i) {
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static void remember_template(const struct source *s, size_t from, size_t to) {
-    templates = need(realloc(templates, (template_count + 1) * sizeof *templates));
-    templates[template_count++] = format("%.*s", (int)(to - from), s->code + from);
+/* How many things stand between the brackets < and > at open, separated by commas. */
+static size_t count_list(const struct source *s, size_t open) {
+    const size_t end = match_close(s, open) - 1;
+    size_t count = 0, i = skip_space(s, open + 1);
+    while (i < end) {
+        if (count == 0) count = 1;
+        if (s->code[i] == ',') count++;
+        i = strchr("<([{", s->code[i]) ? match_close(s, i) : i + 1;
+    }
+    return count;
 }
 
-/* Is the qualifier at `at` part of a declaration under `template <...>`? */
-static bool under_template(const struct source *s, size_t at) {
+/* The < of the `template <...>` that the qualifier at `at` is part of a declaration under, or 0. */
+static size_t template_head(const struct source *s, size_t at) {
     size_t i = at;
     for (;;) { /* back over static, inline, __launch_bounds__(256), [[nodiscard]], to the > of the template head */
         i = space_before(s, i);
@@ -255,9 +265,9 @@ static bool under_template(const struct source *s, size_t at) {
         while (i > 0 && in_word(s->code[i - 1])) i--;
         if (i == end) break;
     }
-    if (i == 0 || s->code[i - 1] != '>') return false;
-    size_t open = space_before(s, match_open(s, i));
-    return open >= 8 && memcmp(s->code + open - 8, "template", 8) == 0;
+    if (i == 0 || s->code[i - 1] != '>') return 0;
+    size_t open = match_open(s, i), end = space_before(s, open);
+    return end >= 8 && memcmp(s->code + end - 8, "template", 8) == 0 ? open : 0;
 }
 
 /* From the parameters' end to the body's {, or 0 where there is no body. */
@@ -318,7 +328,12 @@ static void mark_function(struct source *s, size_t at, size_t after, bool kernel
             i = match_close(s, i);
         } else if (c == '(' && name_to > name_from) {
             edit(s, at, 0, format("CUDA_CPU_FN "));
-            if (kernel && under_template(s, at)) remember_template(s, name_from, name_to);
+            const size_t head = kernel ? template_head(s, at) : 0;
+            if (head) {
+                templates = need(realloc(templates, (template_count + 1) * sizeof *templates));
+                templates[template_count++] = (struct template){
+                    format("%.*s", (int)(name_to - name_from), s->code + name_from), count_list(s, head)};
+            }
             size_t body = find_body(s, match_close(s, i));
             if (body) edit(s, body + 1, 0, format(" CUDA_CPU_BODY "));
             return;
@@ -431,6 +446,7 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
     char *lines = need(malloc(newlines + 1));
     memset(lines, '\n', newlines);
     lines[newlines] = '\0';
+    for (char *p = out; (p = strchr(p, '\n'));) *p = ' ';
     edit(s, start, i + 1 - start, format("%s%s", out, lines));
     free(lines);
     free(out);
@@ -443,17 +459,19 @@ static void rewrite_launch(struct source *s, size_t at) {
     /* Leftwards: the kernel's name with its qualifiers and template arguments, or an expression in (). */
     size_t i = space_before(s, at);
     const size_t kernel_end = i;
-    bool arguments = false;
+    size_t name_end = i, arguments = 0;
+    bool expression = false; /* its type is known */
     if (i > 0 && s->code[i - 1] == ')') {
         i = match_open(s, i);
-        arguments = true; /* an expression: its type is known */
+        expression = true;
     } else {
         if (i > 0 && s->code[i - 1] == '>') {
-            arguments = true;
-            i = space_before(s, match_open(s, i));
+            i = match_open(s, i);
+            arguments = count_list(s, i);
+            i = name_end = space_before(s, i);
         }
         if (i > 0 && s->code[i - 1] == ']') { /* a table of kernels */
-            arguments = true;
+            expression = true;
             i = space_before(s, match_open(s, i));
         }
         while (i > 0 && (in_word(s->code[i - 1]) || s->code[i - 1] == ':' || s->code[i - 1] == '.')) i--;
@@ -472,10 +490,11 @@ static void rewrite_launch(struct source *s, size_t at) {
     if (s->code[skip_space(s, close + 3)] != '(') fail(s, close, ">>> without the kernel's arguments");
 
     bool deduced = false;
-    if (!arguments) {
-        size_t name = kernel_end;
+    if (!expression) {
+        size_t name = name_end;
         while (name > kernel && in_word(s->code[name - 1])) name--;
-        for (size_t k = 0; k < template_count; k++) deduced |= word_is(s, name, kernel_end, templates[k]);
+        for (size_t k = 0; k < template_count; k++)
+            deduced |= word_is(s, name, name_end, templates[k].name) && arguments < templates[k].parameters;
     }
     edit(s, kernel, 0, format("CUDA_CPU_KERNEL%s(", deduced ? "_DEDUCED" : ""));
     edit(s, kernel_end, 0, format(")"));
@@ -529,6 +548,10 @@ static void rewrite_code(struct source *s) {
             if (word_is(s, i, end, "__global__")) mark_function(s, i, end, true);
             if (word_is(s, i, end, "__device__")) mark_function(s, i, end, false);
             if (word_is(s, i, end, "__shared__")) rewrite_shared(s, i, end, known, &known_count, depth);
+            /* No macro, as the libraries' headers write __attribute__((__noinline__)). */
+            const size_t before = space_before(s, i);
+            if (word_is(s, i, end, "__noinline__") && !(before && strchr("(,", s->code[before - 1])))
+                edit(s, i, end - i, format("__attribute__((noinline))"));
             if (word_is(s, i, end, "operator")) /* operator<<<T> is no launch */
                 while (end < s->size && strchr("<>=- \t", s->code[end])) end++;
             i = end;

@@ -174,21 +174,12 @@ struct Closure {
     // needs no fiber but this one.
     CUDA_CPU_FN static void threads(const void* self) {
         const Closure& closure = *static_cast<const Closure*>(self);
-        struct cuda_cpu_block& block = ::cuda_cpu_block;
-        while (block.next < block.count) {
-            const unsigned linear = block.next++;
-            cuda_cpu_thread.linear = linear;
-            if (blockDim.y == 1 && blockDim.z == 1) {
-                threadIdx = {linear, 0, 0};
-            } else {
-                threadIdx = {linear % blockDim.x, linear / blockDim.x % blockDim.y, linear / blockDim.x / blockDim.y};
-            }
+        unsigned next = cuda_cpu_first_thread();
+        do {
+            cuda_cpu_begin_thread(next);
             closure.arguments.call(closure.body);
-            block.alive--;
-            // After a wait another thread may have run here since: its own number is back by now.
-            block.left[cuda_cpu_thread.linear / 32] |= 1u << (cuda_cpu_thread.linear % 32);
-            if (block.arrived | block.pending) cuda_cpu_thread_left();
-        }
+            next = cuda_cpu_end_thread(next);
+        } while (cuda_cpu_more_threads(next));
     }
     static void* clone(const void* self) { return new Closure(*static_cast<const Closure*>(self)); }
     static void destroy(void* self) { delete static_cast<Closure*>(self); }
@@ -283,7 +274,7 @@ inline T exchange(unsigned mask, T value, unsigned source) {
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-inline unsigned lane() { return ::cuda_cpu_thread.linear % 32; }
+inline unsigned lane() { return ::cuda_cpu_block.running->thread.linear % 32; }
 }  // namespace cuda_cpu
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -379,7 +370,8 @@ static inline float atomicExch(float* p, float v) {
 // ---- Rounding intrinsics ----------------------------------------------------------------------
 // Each rounds once and is never contracted with a neighbour. After inlining, a compiler sees plain
 // operators: g++ fuses them into the caller's expression whatever this function's own options are, so
-// operands and results pass through an empty asm that it cannot look into.
+// operands and results pass through an empty asm that it cannot look into. One of a product's operands
+// too: found to be the same as a plain a * b beside it, it would keep that one from being fused.
 namespace cuda_cpu {
 #if defined(__x86_64__)
 #define CUDA_CPU_OPAQUE "+x"
@@ -394,14 +386,14 @@ static CUDA_CPU_INLINE T opaque(T x) {
 }  // namespace cuda_cpu
 static CUDA_CPU_INLINE float __fadd_rn(float a, float b) { return cuda_cpu::opaque(cuda_cpu::opaque(a) + cuda_cpu::opaque(b)); }
 static CUDA_CPU_INLINE float __fsub_rn(float a, float b) { return cuda_cpu::opaque(cuda_cpu::opaque(a) - cuda_cpu::opaque(b)); }
-static CUDA_CPU_INLINE float __fmul_rn(float a, float b) { return cuda_cpu::opaque(a * b); }
+static CUDA_CPU_INLINE float __fmul_rn(float a, float b) { return cuda_cpu::opaque(cuda_cpu::opaque(a) * b); }
 static CUDA_CPU_INLINE float __fdiv_rn(float a, float b) { return a / b; }
 static CUDA_CPU_INLINE float __frcp_rn(float a) { return 1.0f / a; }
 static CUDA_CPU_INLINE float __fsqrt_rn(float a) { return __builtin_sqrtf(a); }
 static CUDA_CPU_INLINE float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static CUDA_CPU_INLINE double __dadd_rn(double a, double b) { return cuda_cpu::opaque(cuda_cpu::opaque(a) + cuda_cpu::opaque(b)); }
 static CUDA_CPU_INLINE double __dsub_rn(double a, double b) { return cuda_cpu::opaque(cuda_cpu::opaque(a) - cuda_cpu::opaque(b)); }
-static CUDA_CPU_INLINE double __dmul_rn(double a, double b) { return cuda_cpu::opaque(a * b); }
+static CUDA_CPU_INLINE double __dmul_rn(double a, double b) { return cuda_cpu::opaque(cuda_cpu::opaque(a) * b); }
 static CUDA_CPU_INLINE double __ddiv_rn(double a, double b) { return a / b; }
 static CUDA_CPU_INLINE double __drcp_rn(double a) { return 1.0 / a; }
 static CUDA_CPU_INLINE double __dsqrt_rn(double a) { return __builtin_sqrt(a); }

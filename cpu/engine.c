@@ -26,6 +26,8 @@
 #include "engine.h"
 #include "internal.h"
 
+#define UNSEEN CUDA_CPU_UNSEEN
+
 #ifdef CUDA_CPU_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -100,11 +102,10 @@ struct worker {
     size_t dynamic_bytes;
     struct shared_variable *variables;
     const struct cuda_cpu_launch *launch;
-    char finished; /* a place for ThreadSanitizer to order one block's threads before the next's */
+    char started, passing, finished; /* places for ThreadSanitizer's order: block begins, barrier, thread ends */
 };
 
 __thread uint3 blockIdx, blockDim, gridDim;
-__thread struct cuda_cpu_thread cuda_cpu_thread;
 __thread struct cuda_cpu_block cuda_cpu_block;
 static __thread struct worker *self;
 
@@ -121,10 +122,9 @@ static struct annotation *annotation(struct worker *w, const struct cuda_cpu_fib
 }
 #endif
 
-static void switch_to(struct worker *w, struct cuda_cpu_fiber *to) {
+UNSEEN static void switch_to(struct worker *w, struct cuda_cpu_fiber *to) {
     struct cuda_cpu_fiber *from = cuda_cpu_block.running;
     (void)w;
-    from->thread = cuda_cpu_thread;
     cuda_cpu_block.running = to;
 #ifdef CUDA_CPU_ASAN
     __sanitizer_start_switch_fiber(&annotation(w, from)->fake, annotation(w, to)->bottom, annotation(w, to)->bytes);
@@ -137,41 +137,11 @@ static void switch_to(struct worker *w, struct cuda_cpu_fiber *to) {
 #ifdef CUDA_CPU_ASAN
     __sanitizer_finish_switch_fiber(annotation(w, from)->fake, NULL, NULL);
 #endif
-    cuda_cpu_thread = from->thread;
 }
 
-/* Where every fiber starts, and what it does for good: threads of a block, then a rest until the next. */
-static void fiber_main(void) {
-    struct worker *w = self;
-#ifdef CUDA_CPU_ASAN
-    const void *bottom;
-    size_t bytes;
-    __sanitizer_finish_switch_fiber(NULL, &bottom, &bytes);
-    struct annotation *scheduler = annotation(w, &w->scheduler);
-    if (scheduler->bottom == NULL) { /* the first fiber comes from the scheduler, and so learns its stack */
-        scheduler->bottom = bottom;
-        scheduler->bytes = bytes;
-    }
-#endif
-    for (;;) {
-        struct cuda_cpu_fiber *me = cuda_cpu_block.running;
-        ACQUIRE(&w->finished);
-        w->launch->threads(w->launch->closure);
-        RELEASE(&w->finished);
-        struct cuda_cpu_fiber *next = me->next;
-        if (next == me) {
-            w->ring = NULL;
-            next = &w->scheduler;
-        } else {
-            me->prev->next = next;
-            next->prev = me->prev;
-            if (w->ring == me) w->ring = next;
-        }
-        switch_to(w, next);
-    }
-}
+static void fiber_main(void);
 
-static void make_fiber(struct worker *w, unsigned index) {
+UNSEEN static void make_fiber(struct worker *w, unsigned index) {
     static atomic_uint guarded;
     struct cuda_cpu_fiber *f = &w->fibers[index];
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -201,7 +171,7 @@ static void make_fiber(struct worker *w, unsigned index) {
 }
 
 /* A fiber for the block's next threads, put at the end of the ring. */
-__attribute__((noinline)) static struct cuda_cpu_fiber *start_fiber(struct worker *w) {
+UNSEEN __attribute__((noinline)) static struct cuda_cpu_fiber *start_fiber(struct worker *w) {
     struct cuda_cpu_fiber *f = &w->fibers[w->used++];
     if (w->used > w->made) make_fiber(w, w->made++);
     if (!w->ring) {
@@ -215,8 +185,38 @@ __attribute__((noinline)) static struct cuda_cpu_fiber *start_fiber(struct worke
     return f;
 }
 
-static _Noreturn void deadlock(struct worker *w) {
-    cuda_cpu_block.running->thread = cuda_cpu_thread;
+/* Where every fiber starts, and what it does for good: threads of a block, then a rest until the next. */
+UNSEEN static void fiber_main(void) {
+    struct worker *w = self;
+#ifdef CUDA_CPU_ASAN
+    const void *bottom;
+    size_t bytes;
+    __sanitizer_finish_switch_fiber(NULL, &bottom, &bytes);
+    struct annotation *scheduler = annotation(w, &w->scheduler);
+    if (scheduler->bottom == NULL) { /* the first fiber comes from the scheduler, and so learns its stack */
+        scheduler->bottom = bottom;
+        scheduler->bytes = bytes;
+    }
+#endif
+    for (;;) {
+        struct cuda_cpu_fiber *me = cuda_cpu_block.running;
+        ACQUIRE(&w->started);
+        w->launch->threads(w->launch->closure);
+        RELEASE(&w->finished);
+        struct cuda_cpu_fiber *next = cuda_cpu_block.unstarted ? start_fiber(w) : me->next;
+        if (next == me) {
+            w->ring = NULL;
+            next = &w->scheduler;
+        } else {
+            me->prev->next = me->next;
+            me->next->prev = me->prev;
+            if (w->ring == me) w->ring = me->next;
+        }
+        switch_to(w, next);
+    }
+}
+
+UNSEEN static _Noreturn void deadlock(struct worker *w) {
     fflush(stdout);
     fprintf(stderr, "CPU default: the threads of block (%u,%u,%u) wait for each other for ever:\n", blockIdx.x, blockIdx.y,
             blockIdx.z);
@@ -241,25 +241,37 @@ static _Noreturn void deadlock(struct worker *w) {
     _Exit(2);
 }
 
-struct cuda_cpu_fiber *cuda_cpu_start_thread(void) {
-    if (cuda_cpu_block.next == cuda_cpu_block.count) deadlock(self);
-    return start_fiber(self);
-}
+struct cuda_cpu_fiber *cuda_cpu_start_fiber(void) { return start_fiber(self); }
 
-static void let_others_run(struct worker *w) { switch_to(w, cuda_cpu_next_fiber()); }
+UNSEEN static void let_others_run(struct worker *w) { switch_to(w, cuda_cpu_next_fiber()); }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
 
-void cuda_cpu_pass_barrier(void) {
+/* Up to now the block's threads ran in order: those before this one have returned, and only those. */
+UNSEEN static void first_wait(void) {
+    const unsigned linear = cuda_cpu_block.running->thread.linear;
+    for (unsigned warp = 0; warp * WARP < cuda_cpu_block.count; warp++)
+        cuda_cpu_block.left[warp] = linear >= (warp + 1) * WARP ? ~UINT32_C(0)
+                        : linear > warp * WARP      ? (UINT32_C(1) << (linear - warp * WARP)) - 1
+                                                    : 0;
+    cuda_cpu_block.alive = cuda_cpu_block.count - linear;
+    cuda_cpu_block.waited = 1;
+}
+
+UNSEEN int cuda_cpu_all_wait(void) {
     struct worker *w = self;
+    if (!cuda_cpu_block.waited) first_wait();
+    if (cuda_cpu_block.arrived + cuda_cpu_block.pending != cuda_cpu_block.alive) return 0;
+    if (cuda_cpu_block.pending) deadlock(w);
     w->result_count = w->count_true;
     w->result_threads = cuda_cpu_block.arrived;
     w->count_true = 0;
     cuda_cpu_block.arrived = 0;
     cuda_cpu_block.generation++;
+    return 1;
 }
 
-void cuda_cpu_barrier_annotated(const char *file, int line) {
+UNSEEN void cuda_cpu_barrier_annotated(const char *file, int line) {
     static __thread struct {
         struct cuda_cpu_thread thread;
         const char *file;
@@ -267,28 +279,27 @@ void cuda_cpu_barrier_annotated(const char *file, int line) {
     } first;
     /* A card wants all threads at the same barrier; the same number at each, as here, may go well there, or not. */
     if (cuda_cpu_block.arrived && (line != first.line || strcmp(file, first.file) != 0)) {
-        const uint3 a = first.thread.index, b = cuda_cpu_thread.index;
+        const uint3 a = first.thread.index, b = cuda_cpu_block.running->thread.index;
         fflush(stdout);
         fprintf(stderr, "CPU default: divergent barriers: thread (%u,%u,%u) waits at %s:%d, thread (%u,%u,%u) at %s:%d\n",
                 a.x, a.y, a.z, first.file, first.line, b.x, b.y, b.z, file, line);
         _Exit(2);
     }
-    first.thread = cuda_cpu_thread;
+    first.thread = cuda_cpu_block.running->thread;
     first.file = file;
     first.line = line;
-    RELEASE(&self->finished);
-    if (++cuda_cpu_block.arrived == cuda_cpu_block.alive) {
-        cuda_cpu_pass_barrier();
-    } else {
-        const unsigned generation = cuda_cpu_block.generation;
+    RELEASE(&self->passing);
+    const unsigned generation = cuda_cpu_block.generation;
+    cuda_cpu_block.arrived++;
+    if (!cuda_cpu_all_wait()) {
         do {
             let_others_run(self);
         } while (cuda_cpu_block.generation == generation);
     }
-    ACQUIRE(&self->finished);
+    ACQUIRE(&self->passing);
 }
 
-int cuda_cpu_barrier_reduce(int predicate, enum cuda_cpu_reduce what, const char *file, int line) {
+UNSEEN int cuda_cpu_barrier_reduce(int predicate, enum cuda_cpu_reduce what, const char *file, int line) {
     self->count_true += predicate != 0;
     cuda_cpu_barrier(file, line);
     /* The results stand until the next barrier is passed, and none is before all threads have read them. */
@@ -298,15 +309,18 @@ int cuda_cpu_barrier_reduce(int predicate, enum cuda_cpu_reduce what, const char
 
 /* ---- Warps ----------------------------------------------------------------------------------- */
 
-static uint32_t lanes_of_warp(unsigned warp) {
+UNSEEN static uint32_t lanes_of_warp(unsigned warp) {
     const unsigned lanes = cuda_cpu_block.count - warp * WARP;
     return (lanes >= WARP ? ~UINT32_C(0) : (UINT32_C(1) << lanes) - 1) & ~cuda_cpu_block.left[warp];
 }
 
-uint32_t cuda_cpu_active_mask(void) { return lanes_of_warp(cuda_cpu_thread.linear / WARP); }
+UNSEEN uint32_t cuda_cpu_active_mask(void) {
+    if (!cuda_cpu_block.waited) first_wait();
+    return lanes_of_warp(cuda_cpu_block.running->thread.linear / WARP);
+}
 
 /* Ends an exchange if every lane of its mask that is still there has come. */
-static bool end_exchange(struct worker *w, unsigned warp, struct exchange *e) {
+UNSEEN static bool end_exchange(struct worker *w, unsigned warp, struct exchange *e) {
     const uint32_t arrived = e->arrived, due = e->mask & lanes_of_warp(warp);
     if (!arrived || (arrived & due) != due) return false;
     struct lane *lanes = w->lanes + warp * WARP;
@@ -325,9 +339,10 @@ static bool end_exchange(struct worker *w, unsigned warp, struct exchange *e) {
     return true;
 }
 
-uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source, uint32_t *ballot) {
+UNSEEN uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source, uint32_t *ballot) {
     struct worker *w = self;
-    const unsigned linear = cuda_cpu_thread.linear, warp = linear / WARP, lane = linear % WARP;
+    const unsigned linear = cuda_cpu_block.running->thread.linear, warp = linear / WARP, lane = linear % WARP;
+    if (!cuda_cpu_block.waited) first_wait();
     if (!(mask >> lane & 1)) die("a lane calls a warp function with a mask that does not name it");
     /* The exchange of this mask, or the first that is free. */
     struct exchange *e = w->exchanges[warp], *free = NULL;
@@ -340,26 +355,30 @@ uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source, uint3
     e->arrived |= UINT32_C(1) << lane;
     e->mask = mask;
     cuda_cpu_block.pending++;
-    if (!end_exchange(w, warp, e))
+    if (!end_exchange(w, warp, e)) {
+        (void)cuda_cpu_all_wait(); /* for ever? */
         while (!mine->done) let_others_run(w);
+    }
     ACQUIRE(&w->exchanges[warp]);
     *ballot = mine->ballot;
     return mine->result;
 }
 
-void cuda_cpu_thread_left(void) {
+UNSEEN void cuda_cpu_thread_left(void) {
     struct worker *w = self;
-    if (cuda_cpu_block.arrived && cuda_cpu_block.arrived == cuda_cpu_block.alive) cuda_cpu_pass_barrier();
-    const unsigned warp = cuda_cpu_thread.linear / WARP;
+    const unsigned linear = cuda_cpu_block.running->thread.linear, warp = linear / WARP;
+    cuda_cpu_block.alive--;
+    cuda_cpu_block.left[warp] |= UINT32_C(1) << (linear % WARP);
     if (cuda_cpu_block.pending)
         for (unsigned i = 0; i < WARP; i++) end_exchange(w, warp, &w->exchanges[warp][i]);
+    if (cuda_cpu_block.arrived | cuda_cpu_block.pending) (void)cuda_cpu_all_wait();
 }
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
 
-void *cuda_cpu_dynamic_shared(void) { return self->dynamic; }
+UNSEEN void *cuda_cpu_dynamic_shared(void) { return self->dynamic; }
 
-void *cuda_cpu_static_shared(const void *key, size_t bytes) {
+UNSEEN void *cuda_cpu_static_shared(const void *key, size_t bytes) {
     for (struct shared_variable *v = self->variables; v; v = v->next)
         if (v->key == key) return v->data;
     struct shared_variable *v = malloc(sizeof *v);
@@ -372,7 +391,7 @@ void *cuda_cpu_static_shared(const void *key, size_t bytes) {
     return v->data;
 }
 
-static void free_variables(struct worker *w) {
+UNSEEN static void free_variables(struct worker *w) {
     for (struct shared_variable *v = w->variables, *next; v; v = next) {
         next = v->next;
         free(v->data);
@@ -397,7 +416,7 @@ static int in_thread_local(struct dl_phdr_info *info, size_t size, void *p) {
 }
 #endif
 
-int cuda_cpu_is_shared(const volatile void *p) {
+UNSEEN int cuda_cpu_is_shared(const volatile void *p) {
     if (in_range(p, self->dynamic, self->dynamic_bytes)) return 1;
     for (struct shared_variable *v = self->variables; v; v = v->next)
         if (in_range(p, v->data, v->bytes)) return 1;
@@ -410,7 +429,7 @@ int cuda_cpu_is_shared(const volatile void *p) {
 
 /* ---- Blocks and launches --------------------------------------------------------------------- */
 
-static struct worker *this_worker(void) {
+UNSEEN static struct worker *this_worker(void) {
     if (!self) {
         void *memory;
         if (posix_memalign(&memory, 64, sizeof *self) != 0) die("out of memory for a worker");
@@ -422,13 +441,12 @@ static struct worker *this_worker(void) {
     return self;
 }
 
-static void run_block(struct worker *w, const struct cuda_cpu_launch *launch, unsigned long index) {
+UNSEEN static void run_block(struct worker *w, const struct cuda_cpu_launch *launch, unsigned long index) {
     const unsigned long gx = launch->grid.x, gy = launch->grid.y;
     const unsigned count = launch->block.x * launch->block.y * launch->block.z;
     blockIdx = (uint3){(unsigned)(index % gx), (unsigned)(index / gx % gy), (unsigned)(index / gx / gy)};
-    cuda_cpu_block.next = cuda_cpu_block.arrived = cuda_cpu_block.pending = 0;
-    cuda_cpu_block.count = cuda_cpu_block.alive = count;
-    memset(cuda_cpu_block.left, 0, sizeof *cuda_cpu_block.left * ((count + WARP - 1) / WARP));
+    cuda_cpu_block.waited = cuda_cpu_block.alive = cuda_cpu_block.arrived = cuda_cpu_block.pending = 0;
+    cuda_cpu_block.count = cuda_cpu_block.unstarted = count;
     w->used = 0;
     w->count_true = 0;
     cuda_cpu_block.running = &w->scheduler;
@@ -440,6 +458,11 @@ static void run_block(struct worker *w, const struct cuda_cpu_launch *launch, un
     w->dynamic = dynamic;
     w->dynamic_bytes = launch->shared_bytes;
 #endif
+#ifdef CUDA_CPU_TSAN
+    /* All now and here: a fiber comes after all that its maker did before, which would order a block's threads. */
+    while (w->made < count) make_fiber(w, w->made++);
+#endif
+    RELEASE(&w->started);
     switch_to(w, start_fiber(w));
     ACQUIRE(&w->finished);
 #ifdef CUDA_CPU_ASAN
@@ -457,11 +480,11 @@ static struct {
     unsigned long epoch;
     unsigned busy;
     const struct cuda_cpu_launch *launch;
-    unsigned long blocks;
+    unsigned long blocks, chunk; /* neighbours are taken together: their data are, too, and fetched ahead */
     atomic_ulong next;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .start = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
-static void work(const struct cuda_cpu_launch *launch) {
+UNSEEN static void work(const struct cuda_cpu_launch *launch) {
     struct worker *w = this_worker();
     w->launch = launch;
     blockDim = launch->block;
@@ -474,9 +497,10 @@ static void work(const struct cuda_cpu_launch *launch) {
     }
 #endif
     for (;;) {
-        const unsigned long index = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
-        if (index >= pool.blocks) break;
-        run_block(w, launch, index);
+        const unsigned long first = atomic_fetch_add_explicit(&pool.next, pool.chunk, memory_order_relaxed);
+        if (first >= pool.blocks) break;
+        const unsigned long end = first + pool.chunk < pool.blocks ? first + pool.chunk : pool.blocks;
+        for (unsigned long index = first; index < end; index++) run_block(w, launch, index);
     }
 }
 
@@ -532,6 +556,7 @@ void cuda_cpu_execute(const struct cuda_cpu_launch *launch) {
     pthread_once(&once, start_pool);
     pthread_mutex_lock(&one_launch);
     pool.blocks = (unsigned long)launch->grid.x * launch->grid.y * launch->grid.z;
+    pool.chunk = pool.blocks / (64ul * pool.workers) + 1;
     atomic_store(&pool.next, 0);
     const bool alone = pool.blocks == 1 || pool.workers == 1; /* nobody is woken for one block */
     if (!alone) {

@@ -36,33 +36,35 @@ typedef struct uint3 {
    every access. A fiber never moves to another operating-system thread, so a compiler may keep their
    addresses. */
 extern __thread uint3 blockIdx, blockDim, gridDim;
-/* The running CUDA thread; together, since they change together at every switch. */
 struct cuda_cpu_thread {
     uint3 index;
     unsigned linear; /* its number in the block */
 };
-extern __thread struct cuda_cpu_thread cuda_cpu_thread;
-#define threadIdx (cuda_cpu_thread.index)
 
 /* A stack that CUDA threads run on. One cache line: every switch touches two of them. */
 struct cuda_cpu_fiber {
-    void *sp, *frame, *pc;             /* while it waits: stack and frame pointer, and where to go on */
+    void *sp, *frame, *pc;              /* while it waits: stack and frame pointer, and where to go on */
     struct cuda_cpu_fiber *prev, *next; /* the ring of those with a thread in the block */
-    struct cuda_cpu_thread thread;     /* while it waits */
+    struct cuda_cpu_thread thread;
 } __attribute__((aligned(64)));
 
 /* The block that runs on this operating-system thread. */
 struct cuda_cpu_block {
     struct cuda_cpu_fiber *running;
     unsigned generation; /* barriers passed */
-    unsigned next;     /* threads started so far */
-    unsigned count;    /* threads in the block */
-    unsigned alive;    /* threads that have not returned */
-    unsigned arrived;  /* threads that wait at the barrier */
-    unsigned pending;  /* lanes that wait in a warp's exchange */
-    uint32_t left[32]; /* lanes that have returned, by warp */
+    unsigned unstarted;  /* threads still to be started */
+    unsigned count;      /* threads in the block */
+    /* Until a thread waits they run in order, and who has returned needs no book. Then this is set, and: */
+    unsigned waited;
+    unsigned alive;      /* threads that have not returned; 0 before */
+    unsigned arrived;    /* threads that wait at the barrier */
+    unsigned pending;    /* lanes that wait in a warp's exchange */
+    uint32_t left[32];   /* lanes that have returned, by warp; unset before */
 };
+/* Always by its name: at some levels g++ 12 with -fsanitize=undefined gets the check of its address wrong. */
 extern __thread struct cuda_cpu_block cuda_cpu_block;
+/* A switch changes the fiber, and nothing has to be copied for it. */
+#define threadIdx (cuda_cpu_block.running->thread.index)
 
 /* A launch: threads runs CUDA threads of the block until none is left to start. */
 struct cuda_cpu_launch {
@@ -77,13 +79,57 @@ struct cuda_cpu_launch {
 };
 void cuda_cpu_run(const struct cuda_cpu_launch *launch); /* errors: cudaGetLastError */
 
-/* Called when a thread returns while others wait for it. */
+/* ThreadSanitizer takes fibers for threads, so that what they share in here would be races: it is to look
+   at kernels alone. All else is inlined, which would be the end of the mark. */
+#ifdef CUDA_CPU_TSAN
+#define CUDA_CPU_UNSEEN __attribute__((no_sanitize("thread")))
+#define CUDA_CPU_LOOP static __attribute__((noinline, unused)) CUDA_CPU_UNSEEN
+#else
+#define CUDA_CPU_UNSEEN
+#define CUDA_CPU_LOOP static inline __attribute__((always_inline))
+#endif
+
+/* Called when a thread returns in a block in which one has waited. */
 void cuda_cpu_thread_left(void);
 
-/* A fiber for the block's next thread; where all have been started, nobody can go on: ends the program. */
-struct cuda_cpu_fiber *cuda_cpu_start_thread(void);
-/* All threads have arrived: they go on. */
-void cuda_cpu_pass_barrier(void);
+/* Around the CUDA threads that one fiber runs: their numbers are kept in a register. */
+CUDA_CPU_LOOP unsigned cuda_cpu_first_thread(void) {
+    cuda_cpu_block.running->thread.index.y = cuda_cpu_block.running->thread.index.z = 0;
+    return cuda_cpu_block.count - cuda_cpu_block.unstarted;
+}
+CUDA_CPU_LOOP void cuda_cpu_begin_thread(unsigned linear) {
+    struct cuda_cpu_thread *t = &cuda_cpu_block.running->thread;
+    cuda_cpu_block.unstarted = cuda_cpu_block.count - linear - 1;
+    t->linear = linear;
+    if (blockDim.y == 1 && blockDim.z == 1) {
+        t->index.x = linear;
+    } else {
+        t->index.x = linear % blockDim.x;
+        t->index.y = linear / blockDim.x % blockDim.y;
+        t->index.z = linear / blockDim.x / blockDim.y;
+    }
+}
+/* The number of the next thread: after a wait others may have been started since. */
+CUDA_CPU_LOOP unsigned cuda_cpu_end_thread(unsigned linear) {
+    if (!cuda_cpu_block.waited) return linear + 1;
+    cuda_cpu_thread_left();
+    return cuda_cpu_block.count - cuda_cpu_block.unstarted;
+}
+/* Does this fiber run it? For ThreadSanitizer each thread has a fiber of its own. */
+CUDA_CPU_LOOP int cuda_cpu_more_threads(unsigned next) {
+#ifdef CUDA_CPU_TSAN
+    (void)next;
+    return 0;
+#else
+    return next < cuda_cpu_block.count;
+#endif
+}
+
+/* A fiber for the block's next thread. */
+struct cuda_cpu_fiber *cuda_cpu_start_fiber(void);
+/* For a thread that would wait, where all that are left seem to do: true where all are at the barrier and go
+   on; false where some still run; where some wait for a warp's exchange, that ends the program. */
+int cuda_cpu_all_wait(void);
 /* The barrier with what the sanitizers want to know, and a check that all threads are at the same one. */
 void cuda_cpu_barrier_annotated(const char *file, int line);
 
@@ -147,11 +193,8 @@ static inline __attribute__((always_inline)) void cuda_cpu_exchange_stacks(struc
 }
 
 /* Who runs while this thread waits: first those that have not started, as all must come before anything is due. */
-static inline struct cuda_cpu_fiber *cuda_cpu_next_fiber(void) {
-    struct cuda_cpu_block *b = &cuda_cpu_block;
-    /* Where all that are left wait for each other, starting finds nobody and says so. */
-    if (b->next < b->count || b->arrived + b->pending == b->alive) return cuda_cpu_start_thread();
-    return b->running->next;
+CUDA_CPU_LOOP struct cuda_cpu_fiber *cuda_cpu_next_fiber(void) {
+    return cuda_cpu_block.unstarted ? cuda_cpu_start_fiber() : cuda_cpu_block.running->next;
 }
 
 static inline __attribute__((always_inline)) void cuda_cpu_barrier(const char *file, int line) {
@@ -159,19 +202,13 @@ static inline __attribute__((always_inline)) void cuda_cpu_barrier(const char *f
     cuda_cpu_barrier_annotated(file, line);
 #else
     (void)file, (void)line;
-    struct cuda_cpu_block *b = &cuda_cpu_block;
-    if (++b->arrived == b->alive) {
-        cuda_cpu_pass_barrier();
-        return;
-    }
-    const unsigned generation = b->generation;
+    const unsigned generation = cuda_cpu_block.generation;
+    if (++cuda_cpu_block.arrived + cuda_cpu_block.pending >= cuda_cpu_block.alive && cuda_cpu_all_wait()) return;
     do {
-        struct cuda_cpu_fiber *from = b->running, *to = cuda_cpu_next_fiber();
-        from->thread = cuda_cpu_thread;
-        b->running = to;
+        struct cuda_cpu_fiber *from = cuda_cpu_block.running, *to = cuda_cpu_next_fiber();
+        cuda_cpu_block.running = to;
         cuda_cpu_exchange_stacks(from, to);
-        cuda_cpu_thread = from->thread;
-    } while (b->generation == generation);
+    } while (cuda_cpu_block.generation == generation);
 #endif
 }
 

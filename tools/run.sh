@@ -26,6 +26,7 @@ row() { table+=("$(printf '%-20s %-7s %-10s %-19s %-19s %s' "$@")"); }
 row program build gates 'run hash' 'partials hash' expected
 for program in "$@"; do
     name=${program##*/}
+    pinned=yes
     for build in fmad nofmad; do
         binary=$name stdout=$out/$name.$build
         [ "$build" = fmad ] || binary=${name}_nofmad
@@ -52,7 +53,7 @@ for program in "$@"; do
             case $matched in
                 0) expected='as expected' ;;
                 1) expected='DIFFERS' failed=$((failed + 1)) ;;
-                *) expected='nothing pinned for this' ;;
+                *) expected='nothing pinned for this' pinned=no ;;
             esac
             [ $matched -eq 0 ] || cat "$stdout.match" >&2
         fi
@@ -62,7 +63,8 @@ for program in "$@"; do
     a=$out/$name.fmad b=$out/$name.nofmad
     want_a=$ROOT/expected_output/$name.txt want_b=$ROOT/expected_output/${name}_nofmad.txt
     found="$(compare "$(hash_of run "$a")" "$(hash_of run "$b")") $(compare "$(hash_of partials "$a")" "$(hash_of partials "$b")")"
-    want="$(compare "$(hash_of run "$want_a")" "$(hash_of run "$want_b")") $(compare "$(hash_of partials "$want_a")" "$(hash_of partials "$want_b")")"
+    want='- -'
+    [ $pinned = no ] || want="$(compare "$(hash_of run "$want_a")" "$(hash_of run "$want_b")") $(compare "$(hash_of partials "$want_a")" "$(hash_of partials "$want_b")")"
     # shellcheck disable=SC2086 # two words, two columns
     row '' builds '' $found "${want/ /, }"
 done

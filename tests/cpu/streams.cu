@@ -1,0 +1,349 @@
+// Memory, streams, events and graphs of the CPU default: what works, and every error that a card gives.
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "check.cu"
+
+__global__ void addTo(const int* from, int* to, int n) {
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) to[i] += from[i];
+}
+__constant__ int c_table[4];
+__device__ int g_cell = 3;
+__global__ void readSymbols(int* out) { *out = c_table[0] + c_table[3] + g_cell; }
+
+constexpr int kN = 1000;
+
+static void memory() {
+    int *a, *b, host[kN];
+    CHECKED(cudaMalloc(&a, sizeof host));
+    EXPECT((size_t)a % 256 == 0);
+    CHECKED(cudaMallocHost(&b, sizeof host));
+    for (int i = 0; i < kN; ++i) host[i] = i;
+    CHECKED(cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice));
+    CHECKED(cudaMemcpy(b, a, sizeof host, cudaMemcpyDeviceToHost));
+    EXPECT(memcmp(b, host, sizeof host) == 0);
+    CHECKED(cudaMemset(a, 1, sizeof host));
+    CHECKED(cudaMemcpy(b, a, sizeof host, cudaMemcpyDefault));
+    EXPECT(b[kN - 1] == 0x01010101);
+    EXPECT_CALL(cudaErrorInvalidMemcpyDirection, cudaMemcpy(a, b, 4, (cudaMemcpyKind)7));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaMemcpy(nullptr, b, 4, cudaMemcpyHostToDevice));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaMemcpy(a, nullptr, 4, cudaMemcpyHostToDevice));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaMemset(nullptr, 0, 4));
+    CHECKED(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaFree(a + 1));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaFree(b));  // from cudaMallocHost
+    EXPECT_CALL(cudaErrorInvalidValue, cudaFreeHost(a));
+    int* const freed = a;
+    CHECKED(cudaFree(a));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaFree(freed));
+    CHECKED(cudaFreeHost(b));
+    CHECKED(cudaFree(nullptr));
+    void* none = &a;
+    CHECKED(cudaMalloc(&none, 0));
+    EXPECT(none == nullptr);
+    EXPECT_CALL(cudaErrorMemoryAllocation, cudaMalloc(&none, (size_t)1 << 60));
+    EXPECT(none == nullptr);
+    EXPECT_CALL(cudaErrorInvalidValue, cudaMalloc((void**)nullptr, 4));
+
+    const int table[4] = {10, 20, 30, 40}, five = 5;
+    int *out, got;
+    CHECKED(cudaMalloc(&out, sizeof *out));
+    CHECKED(cudaMemcpyToSymbol(c_table, table, sizeof table));
+    CHECKED(cudaMemcpyToSymbol(g_cell, &five, sizeof five));
+    readSymbols<<<1, 1>>>(out);
+    CHECKED(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+    EXPECT(got == 55);
+    CHECKED(cudaMemcpyFromSymbol(&got, c_table, sizeof got, 2 * sizeof got));
+    EXPECT(got == 30);
+    CHECKED(cudaFree(out));
+
+    size_t free_bytes, total;
+    CHECKED(cudaMemGetInfo(&free_bytes, &total));
+    EXPECT(free_bytes > 0 && free_bytes <= total);
+}
+
+static void device() {
+    int count = 0, device = 7, value = 0;
+    cudaDeviceProp prop;
+    CHECKED(cudaGetDeviceCount(&count));
+    CHECKED(cudaGetDevice(&device));
+    EXPECT(count == 1 && device == 0);
+    CHECKED(cudaSetDevice(0));
+    EXPECT_CALL(cudaErrorInvalidDevice, cudaSetDevice(1));
+    EXPECT_CALL(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, 1));
+    CHECKED(cudaGetDeviceProperties(&prop, 0));
+    EXPECT(prop.major == 0 && prop.minor == 0 && prop.warpSize == 32 && prop.multiProcessorCount >= 1);
+    EXPECT(strcmp(prop.name, "CPU default") == 0);
+    CHECKED(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
+    EXPECT(value == 1024);
+    EXPECT_CALL(cudaErrorNotSupported, cudaDeviceGetAttribute(&value, (cudaDeviceAttr)2, 0));
+    EXPECT(std::string(cudaGetErrorName(cudaErrorNoDevice)) == "cudaErrorNoDevice");
+    EXPECT(std::string(cudaGetErrorString(cudaErrorInvalidValue)) == "invalid argument");
+    EXPECT(std::string(cudaGetErrorName((cudaError_t)12345)) == "unrecognized error code");
+    // The last error belongs to the thread that met it.
+    (void)cudaFree(&count);
+    std::thread([] { EXPECT(cudaPeekAtLastError() == cudaSuccess); }).join();
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+}
+
+static void countCall(void* data) { ++*(int*)data; }
+
+static void streamsAndEvents() {
+    int *a, *b, host[kN], calls = 0;
+    CHECKED(cudaMalloc(&a, sizeof host));
+    CHECKED(cudaMalloc(&b, sizeof host));
+    for (int i = 0; i < kN; ++i) host[i] = i;
+    cudaStream_t s, t;
+    cudaEvent_t start, end, plain;
+    CHECKED(cudaStreamCreate(&s));
+    CHECKED(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+    CHECKED(cudaEventCreate(&start));
+    CHECKED(cudaEventCreate(&end));
+    CHECKED(cudaEventCreateWithFlags(&plain, cudaEventDisableTiming));
+    CHECKED(cudaEventRecord(start, s));
+    CHECKED(cudaMemcpyAsync(a, host, sizeof host, cudaMemcpyHostToDevice, s));
+    CHECKED(cudaMemsetAsync(b, 0, sizeof host, s));
+    addTo<<<4, 256, 0, s>>>(a, b, kN);
+    CHECKED(cudaEventRecord(plain, s));
+    CHECKED(cudaStreamWaitEvent(t, plain, 0));
+    addTo<<<4, 256, 0, t>>>(a, b, kN);
+    CHECKED(cudaLaunchHostFunc(t, countCall, &calls));
+    CHECKED(cudaMemcpyAsync(host, b, sizeof host, cudaMemcpyDeviceToHost, t));
+    CHECKED(cudaEventRecord(end, t));
+    CHECKED(cudaStreamSynchronize(t));
+    CHECKED(cudaEventSynchronize(end));
+    CHECKED(cudaStreamQuery(s));
+    CHECKED(cudaEventQuery(start));
+    for (int i = 0; i < kN; ++i) EXPECT(host[i] == 2 * i);
+    EXPECT(calls == 1);
+    float ms = -1.0f;
+    CHECKED(cudaEventElapsedTime(&ms, start, end));
+    EXPECT(ms >= 0.0f && ms < 60000.0f);
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, start, plain));
+    cudaStream_t gone = s;
+    CHECKED(cudaStreamDestroy(s));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamDestroy(gone));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(gone));
+    addTo<<<1, 1, 0, gone>>>(a, b, 0);
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaPeekAtLastError());
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaMemsetAsync(a, 0, 4, (cudaStream_t)plain));  // no stream at all
+    CHECKED(cudaStreamDestroy(t));
+    CHECKED(cudaEventDestroy(start));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventRecord(start, 0));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventDestroy(start));
+    CHECKED(cudaEventDestroy(end));
+    CHECKED(cudaEventDestroy(plain));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
+    CHECKED(cudaFree(a));
+    CHECKED(cudaFree(b));
+    CHECKED(cudaDeviceSynchronize());
+}
+
+struct Streams {
+    cudaStream_t s, t;
+    cudaEvent_t fork, join;
+    Streams(unsigned flags = cudaStreamDefault) {
+        CHECKED(cudaStreamCreateWithFlags(&s, flags));
+        CHECKED(cudaStreamCreateWithFlags(&t, flags));
+        CHECKED(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+        CHECKED(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+    }
+    ~Streams() {
+        CHECKED(cudaStreamDestroy(s));
+        CHECKED(cudaStreamDestroy(t));
+        CHECKED(cudaEventDestroy(fork));
+        CHECKED(cudaEventDestroy(join));
+    }
+    void begin(cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal) const { CHECKED(cudaStreamBeginCapture(s, mode)); }
+    void end(cudaError_t want) const {
+        cudaGraph_t graph = (cudaGraph_t)this;
+        EXPECT_CALL(want, cudaStreamEndCapture(s, &graph));
+        EXPECT((graph != nullptr) == (want == cudaSuccess));
+        if (graph) CHECKED(cudaGraphDestroy(graph));
+        cudaStreamCaptureStatus status;
+        CHECKED(cudaStreamIsCapturing(s, &status));
+        EXPECT(status == cudaStreamCaptureStatusNone);
+    }
+    cudaStreamCaptureStatus status() const {
+        cudaStreamCaptureStatus status;
+        CHECKED(cudaStreamIsCapturing(s, &status));
+        return status;
+    }
+};
+
+// One graph of every kind of node over two streams: run again it must see new input, not the old.
+static void graphs() {
+    Streams x;
+    int *a, *b, *c, *host, calls = 0;
+    const size_t bytes = kN * sizeof *a;
+    CHECKED(cudaMalloc(&a, bytes));
+    CHECKED(cudaMalloc(&b, bytes));
+    CHECKED(cudaMalloc(&c, bytes));
+    CHECKED(cudaMallocHost(&host, bytes));
+    CHECKED(cudaMemset(b, 0x7f, bytes));
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    x.begin();
+    EXPECT(x.status() == cudaStreamCaptureStatusActive);
+    CHECKED(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice, x.s));
+    CHECKED(cudaEventRecord(x.fork, x.s));
+    CHECKED(cudaStreamWaitEvent(x.t, x.fork, 0));
+    CHECKED(cudaMemsetAsync(b, 0, bytes, x.s));
+    addTo<<<4, 256, 0, x.s>>>(a, b, kN);
+    CHECKED(cudaMemsetAsync(c, 0, bytes, x.t));
+    addTo<<<4, 256, 0, x.t>>>(a, c, kN);
+    CHECKED(cudaLaunchHostFunc(x.t, countCall, &calls));
+    CHECKED(cudaEventRecord(x.join, x.t));
+    CHECKED(cudaStreamWaitEvent(x.s, x.join, 0));
+    addTo<<<4, 256, 0, x.s>>>(c, b, kN);
+    CHECKED(cudaMemcpyAsync(host, b, bytes, cudaMemcpyDeviceToHost, x.s));
+    CHECKED(cudaPeekAtLastError());
+    CHECKED(cudaStreamEndCapture(x.s, &graph));
+    EXPECT(x.status() == cudaStreamCaptureStatusNone);
+    size_t nodes = 0;
+    CHECKED(cudaGraphGetNodes(graph, nullptr, &nodes));
+    EXPECT(nodes == 8 && calls == 0);
+    int first;
+    CHECKED(cudaMemcpy(&first, b, sizeof first, cudaMemcpyDeviceToHost));
+    EXPECT(first == 0x7f7f7f7f);  // captured, not run
+    CHECKED(cudaGraphInstantiate(&exec, graph, 0));
+    CHECKED(cudaGraphDestroy(graph));  // the exec lives on
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphDestroy(graph));
+    for (int round = 1; round <= 3; ++round) {
+        for (int i = 0; i < kN; ++i) host[i] = round * i;
+        CHECKED(cudaGraphLaunch(exec, round == 2 ? x.t : x.s));
+        CHECKED(cudaStreamSynchronize(x.s));
+        for (int i = 0; i < kN; ++i) EXPECT(host[i] == 2 * round * i);
+        EXPECT(calls == round);
+    }
+    CHECKED(cudaGraphExecDestroy(exec));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphLaunch(exec, x.s));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphExecDestroy(exec));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphInstantiate(&exec, graph, 0));
+    CHECKED(cudaFree(a));
+    CHECKED(cudaFree(b));
+    CHECKED(cudaFree(c));
+    CHECKED(cudaFreeHost(host));
+}
+
+static void captureErrors() {
+    int* p;
+    CHECKED(cudaMalloc(&p, 64));
+    cudaGraph_t graph;
+    {  // EndCapture without Begin, Begin twice, the default stream
+        Streams x;
+        EXPECT_CALL(cudaErrorIllegalState, cudaStreamEndCapture(x.s, &graph));
+        x.begin();
+        EXPECT_CALL(cudaErrorIllegalState, cudaStreamBeginCapture(x.s, cudaStreamCaptureModeGlobal));
+        x.end(cudaSuccess);
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal));
+    }
+    {  // work in a forked stream that nobody waits for
+        Streams x;
+        x.begin();
+        CHECKED(cudaEventRecord(x.fork, x.s));
+        CHECKED(cudaStreamWaitEvent(x.t, x.fork, 0));
+        addTo<<<1, 1, 0, x.t>>>(p, p, 0);
+        x.end(cudaErrorStreamCaptureUnjoined);
+        // and work after the join is as lost
+        x.begin();
+        CHECKED(cudaEventRecord(x.fork, x.s));
+        CHECKED(cudaStreamWaitEvent(x.t, x.fork, 0));
+        addTo<<<1, 1, 0, x.t>>>(p, p, 0);
+        CHECKED(cudaEventRecord(x.join, x.t));
+        addTo<<<1, 1, 0, x.t>>>(p, p, 0);
+        CHECKED(cudaStreamWaitEvent(x.s, x.join, 0));
+        x.end(cudaErrorStreamCaptureUnjoined);
+    }
+    {  // ended in the stream that was forked
+        Streams x;
+        x.begin();
+        CHECKED(cudaEventRecord(x.fork, x.s));
+        CHECKED(cudaStreamWaitEvent(x.t, x.fork, 0));
+        EXPECT_CALL(cudaErrorStreamCaptureUnmatched, cudaStreamEndCapture(x.t, &graph));
+        x.end(cudaErrorStreamCaptureInvalidated);
+    }
+    {  // calls that wait, or allocate; and the spoilt end
+        Streams x;
+        int* q;
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(x.s));
+        EXPECT(x.status() == cudaStreamCaptureStatusInvalidated);
+        addTo<<<1, 1, 0, x.s>>>(p, p, 0);
+        EXPECT_CALL(cudaErrorStreamCaptureInvalidated, cudaPeekAtLastError());
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaDeviceSynchronize());
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaMemcpy(p, p, 4, cudaMemcpyDeviceToDevice));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaMalloc(&q, 64));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamQuery(x.s));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin(cudaStreamCaptureModeRelaxed);
+        CHECKED(cudaMalloc(&q, 64));
+        CHECKED(cudaFree(q));
+        x.end(cudaSuccess);
+    }
+    {  // the default stream waits for blocking streams alone
+        Streams x, free(cudaStreamNonBlocking);
+        x.begin();
+        addTo<<<1, 1>>>(p, p, 0);
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaPeekAtLastError());
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaMemset(p, 0, 4));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        free.begin();
+        addTo<<<1, 1>>>(p, p, 0);
+        CHECKED(cudaGetLastError());
+        free.end(cudaSuccess);
+    }
+    {  // an event from outside; two captures that meet
+        Streams x, y;
+        CHECKED(cudaEventRecord(x.fork, x.t));
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureIsolation, cudaStreamWaitEvent(x.s, x.fork, 0));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        y.begin();
+        CHECKED(cudaEventRecord(y.fork, y.s));
+        EXPECT_CALL(cudaErrorStreamCaptureMerge, cudaStreamWaitEvent(x.s, y.fork, 0));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        y.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        CHECKED(cudaEventRecord(x.fork, x.s));
+        EXPECT_CALL(cudaErrorCapturedEvent, cudaEventSynchronize(x.fork));
+        x.end(cudaErrorStreamCaptureInvalidated);
+    }
+    {  // what a recorded list cannot do says so
+        Streams x;
+        cudaGraphExec_t exec;
+        x.begin();
+        addTo<<<1, 1, 0, x.s>>>(p, p, 0);
+        CHECKED(cudaStreamEndCapture(x.s, &graph));
+        EXPECT_CALL(cudaErrorNotSupported, cudaGraphInstantiateWithFlags(&exec, graph, 1));
+        CHECKED(cudaGraphInstantiate(&exec, graph, 0));
+        x.begin();
+        EXPECT_CALL(cudaErrorNotSupported, cudaGraphLaunch(exec, x.s));
+        x.end(cudaSuccess);
+        CHECKED(cudaGraphExecDestroy(exec));
+        CHECKED(cudaGraphDestroy(graph));
+    }
+    CHECKED(cudaFree(p));
+}
+
+int main() {
+    memory();
+    device();
+    streamsAndEvents();
+    graphs();
+    captureErrors();
+    return report();
+}

@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# The rewriter of the CPU default on small inputs: what it must know, and how it refuses what it does not.
+
+load helper
+
+setup() {
+    require_cpu
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+rewrite() { "$BUILD/tools/cu_rewrite" "$@"; }
+
+# The input is the test's stdin: writes in.cu and compiles its rewritten form, without code.
+compile() {
+    cat >in.cu
+    rewrite in.cu >in.cpp || return
+    # shellcheck disable=SC2086 # lists of words
+    $CXX $HOST_FLAGS -O0 $MFMA -DCUDA_CPU_FMAD=1 -I"$ROOT/cpu" -fsyntax-only -x c++ in.cpp
+}
+
+# refused 'input' 'line on stderr'
+refused() {
+    printf '%b' "$1" >in.cu
+    run rewrite in.cu
+    assert_failure 2
+    assert_output "$2"
+}
+
+@test "every line keeps its number" {
+    cat >part.cu <<'EOF'
+#include <cuda_runtime.h>
+__global__ void part(int* p) {
+    __shared__ int a[4],
+        b;
+    a[0] = b = *p;
+}
+static int notThere = missing_in_part;
+EOF
+    run compile <<'EOF'
+#include <cuda_runtime.h>
+#include "part.cu"
+static int one = missing_one;
+template <typename T>
+__global__ void k(T* p) {
+    __shared__ T a[4][2],
+        b, c[3];
+    extern __shared__
+        T d[];
+    a[0][0] = b = c[0] = d[0] = *p;
+    __syncthreads();
+    *p = missing_two + a[1][1];
+}
+int main() {
+    k<int><<<
+        1,
+        1
+    >>>(
+        NULL);
+    part<<<1, 1>>>(nullptr); part<<<1,
+        1>>>(nullptr);
+    return missing_three;
+}
+EOF
+    assert_failure
+    assert_output --partial 'part.cu:7:'
+    assert_output --partial 'in.cu:3:'
+    assert_output --partial 'in.cu:12:'
+    assert_output --partial 'in.cu:22:'
+    [ "$(grep -c 'error:' <<<"$output")" -eq 4 ]
+    # The numbers in the text itself: as many lines between two #line as the source has.
+    run awk '/^#line/ { n = $2 - 1; next } { n++ } n == 12 && /missing_two/ { ok++ } n == 22 && /missing_three/ { ok++ } END { print ok }' in.cpp
+    assert_output 2
+}
+
+@test "what is never closed: one line, and status 2" {
+    refused 'int a;\nconst char* s = "abc;\nint b;\n' 'in.cu:2: cu_rewrite: unterminated string'
+    refused "char c = 'a;\n" 'in.cu:1: cu_rewrite: unterminated character'
+    refused 'int a;\n\n/* no end\nint b;\n' 'in.cu:3: cu_rewrite: unterminated comment'
+    refused 'auto s = R"x(abc)";\n' 'in.cu:1: cu_rewrite: unterminated raw string'
+    refused '__global__ void k(int a {\n}\n' 'in.cu:1: cu_rewrite: a bracket is never closed'
+    refused 'int main() {\n  k<<<1, 2>>(3);\n}\n' 'in.cu:2: cu_rewrite: <<< without its >>>'
+    refused 'int main() {\n  k<<<1, (2>>>(3);\n}\n' 'in.cu:2: cu_rewrite: a bracket is never closed'
+    refused 'int main() {\n  k<<<1, 2>>>;\n}\n' "in.cu:2: cu_rewrite: >>> without the kernel's arguments"
+    refused 'int main() {\n  <<<1, 2>>>();\n}\n' 'in.cu:2: cu_rewrite: <<< without a kernel before it'
+}
+
+@test "what is not known: one line, and status 2" {
+    refused '__global__ void k() {\n  __shared__ int a = 3;\n}\n' 'in.cu:2: cu_rewrite: a __shared__ variable cannot have an initialiser'
+    refused '__global__ void k() {\n  __shared__ struct { int x; } a;\n}\n' \
+        'in.cu:2: cu_rewrite: a __shared__ declaration of a shape that is not known here'
+    refused '__global__ void k() {\n  __shared__ int (*a)[3];\n}\n' \
+        'in.cu:2: cu_rewrite: a __shared__ declaration of a shape that is not known here'
+    refused '\nextern __shared__ float all[];\n' \
+        'in.cu:2: cu_rewrite: __shared__ outside of a function is not known here; declare it in the kernel'
+    refused '#define GO(k) \\\\\n  k<<<1, 1>>>()\n' \
+        'in.cu:2: cu_rewrite: a launch inside a macro is not known here; write it in a function'
+    refused '#include "not_there.cu"\n' 'in.cu:1: cu_rewrite: not_there.cu: No such file or directory'
+    refused 'int a;\n#include "in.cu"\n' 'in.cu:2: cu_rewrite: in.cu: includes itself, or 16 files deep'
+    refused 'int a;\0int b;\n' 'in.cu:1: cu_rewrite: not a text file'
+}
+
+@test "usage and files" {
+    run rewrite
+    assert_failure 2
+    assert_output 'usage: cu_rewrite FILE.cu > FILE.cpp'
+    run rewrite nowhere.cu
+    assert_failure 2
+    assert_output 'cu_rewrite: nowhere.cu: No such file or directory'
+    [ -c /dev/full ] || skip "no /dev/full"
+    echo 'int a;' >in.cu
+    run bash -c '"$1" in.cu >/dev/full' - "$BUILD/tools/cu_rewrite"
+    assert_failure 2
+    assert_output 'cu_rewrite: the output could not be written'
+}
+
+@test "text without CUDA comes out as it is" {
+    cat >in.cu <<'EOF'
+// __global__ void k(); k<<<1, 1>>>(); __shared__ int a;
+/* __shared__ "unterminated ' */
+const char* a = "__shared__ int x; k<<<1, 1>>>() // \" /* ";
+const char* b = R"(k<<<1, 1>>>() " __device__ void f() { )";
+const char* c = R"tag()" __shared__ )tag";
+const int d = 1'000'000 + 0xff'ff + 0b1'0 + '"' + '\'' + u8'"' + L'\\';
+#define Q "k<<<1, 1>>>" '"' /* ' */
+#if 0
+#error it isn't text
+#endif
+int e = 1 << 2 << 3 >> 1;
+EOF
+    rewrite in.cu | sed '/^#line/d; /__CUDA_ARCH__/d; /^#endif$/d' >out
+    sed '/^#endif$/d' in.cu | diff - out
+}
+
+@test "__CUDA_ARCH__ appears after the last include, and not in what is included" {
+    echo '#ifdef __CUDA_ARCH__
+#error the header sees it
+#endif' >header.h
+    compile <<'EOF'
+#include <cuda_runtime.h>
+#if 1
+#include "header.h"
+#endif
+#ifndef __CUDA_ARCH__
+#error the code does not see it
+#endif
+int main() { return __CUDA_ARCH__ < 600; }
+EOF
+}
+
+@test "functions of every shape are marked, and compile" {
+    compile <<'EOF'
+#include <cuda_runtime.h>
+template <typename T, int kN = (3 > 2)> struct Box;
+struct Base {
+    float b;
+    __host__ __device__ explicit Base(float x) : b(x) {}
+    __host__ __device__ virtual ~Base() {}
+};
+template <typename... Bases>
+struct All : Bases... {
+    __device__ All(const Bases&... b) : Bases(b)... {}
+};
+struct V : Base {
+    float x, y{1};
+    __host__ __device__ V(float a, float c) : Base(a * c + a), x{a}, y((a < c) ? a : c) { x = a * c + y; }
+    __host__ __device__ V(const V&) = default;
+    __device__ V& operator=(const V&) = default;
+    __device__ float operator()(float a) const noexcept { return a * x + y; }
+    __device__ float operator[](int i) const { return i ? x : y; }
+    __device__ bool operator<(const V& o) const { return x < o.x; }
+    __device__ V operator<<(int n) const { return V(x * n, y); }
+    __device__ V& operator++() { return *this; }
+    __device__ explicit operator float() const { return x; }
+    __device__ auto trailing(float a) const -> decltype(a * 2) { return a * x + y; }
+    friend __host__ __device__ V operator+(const V& a, const V& b) { return V(a.x + b.x, a.y * b.y + a.x); }
+    friend __device__ bool operator==(const V& a, const V& b);
+    template <typename T>
+    __device__ static inline T times(T a, T b = T(1 < 2)) { return a * b; }
+    [[nodiscard]] __device__ constexpr int size() const { return 2; }
+};
+inline __device__ bool operator==(const V& a, const V& b) { return a.x == b.x; }
+template <typename T>
+struct Box<T, 1> {
+    __device__ T get() const;
+};
+template <typename T>
+__device__ T Box<T, 1>::get() const { return T(1); }
+__device__ float forward(float);
+__device__ float g_values[3] = {1, 2, 3};
+__device__ const float* g_pointer;
+__constant__ float c_one = 1.0f;
+__device__ __noinline__ float forward(float x) { return x * x + c_one; }
+extern "C" __global__ void c_kernel(int) {}
+__global__ void __launch_bounds__(128, (1 < 2) ? 2 : 1) bounds(float (*f)(float), const float (&a)[3]) { (void)f, (void)a; }
+template <template <typename> class C, typename T>
+__global__ void nested(C<T> c, T (*f)(T)) { (void)c, (void)f; }
+template <typename T>
+struct One { T t; };
+int main() {
+    auto lambda = [] __device__(float x) { return x * x + 1; };
+    auto both = [=] __host__ __device__(int a) -> int { return a < 3; };
+    nested<<<1, 1>>>(One<int>{3}, (int (*)(int)) nullptr);
+    c_kernel<<<1, 1>>>(both(2));
+    return (int)lambda(1.0f);
+}
+EOF
+}

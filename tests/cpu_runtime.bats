@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# The CPU default's runtime: self-checking programs in tests/cpu/, and what only the outside can see.
+
+load helper
+
+setup_file() {
+    export BIN=$BATS_FILE_TMPDIR
+    [ "$DEVICE" = cpu ] || return 0
+    local name
+    for name in threads atomics launches streams; do
+        NOFMAD=1 cpu_build "$ROOT/tests/cpu/$name.cu" "$BIN/$name"
+    done
+}
+
+setup() { require_cpu; }
+
+# With the second host compiler the parts that the first cannot stand for: the switch and the launches.
+clang() {
+    require_clang
+    CXX=clang++ NOFMAD=1 cpu_build "$ROOT/tests/cpu/$1.cu" "$BIN/$1.clang" -O1
+    run "$BIN/$1.clang"
+    assert_success
+}
+aarch64() {
+    require_aarch64
+    NOFMAD=1 aarch64_build "$ROOT/tests/cpu/$1.cu" "$BIN/$1.aarch64" -O1
+    run aarch64_run "$BIN/$1.aarch64"
+    assert_success
+}
+
+@test "barriers, votes, early returns, shuffles, masks, shared memory, grids" {
+    run "$BIN/threads"
+    assert_success
+}
+@test "the same with clang++" { clang threads; }
+@test "the same under AArch64" { aarch64 threads; }
+
+@test "atomics: exact under contention, subnormals as on a card" {
+    run "$BIN/atomics"
+    assert_success
+}
+@test "atomics under AArch64" { aarch64 atomics; }
+
+@test "launches: every form, and every refusal" {
+    run "$BIN/launches"
+    assert_success
+}
+@test "launches with clang++" { clang launches; }
+
+@test "memory, streams, events and graphs, with their errors" {
+    run "$BIN/streams"
+    assert_success
+}
+@test "streams and graphs under AArch64" { aarch64 streams; }
+
+@test "a test program can fail" {
+    mutate "$ROOT/tests/cpu/atomics.cu" "$BIN/bad.cu" 's/atomicAdd\(&c->add, i\);/c->add += i; c->add -= 1;/; s/check\.cu/$ENV{ROOT}\/tests\/cpu\/check.cu/'
+    NOFMAD=1 cpu_build "$BIN/bad.cu" "$BIN/bad" -O1
+    run "$BIN/bad"
+    assert_failure 1
+    assert_output --partial 'c.add == sum'
+}
+
+@test "one core: whatever this process may use is obeyed" {
+    command -v taskset >/dev/null || skip "no taskset (Debian: util-linux)"
+    for name in threads atomics; do
+        run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$BIN/$name"
+        assert_success
+    done
+}
+
+@test "128 workers, with blocks of 256 and of 1,024 threads" {
+    CUDA_CPU_WORKERS=128 run "$BIN/atomics"
+    assert_success
+    CUDA_CPU_WORKERS=128 run "$BIN/threads"
+    assert_success
+}
+
+@test "a limit on processes ends no run" {
+    # As another user, since root is not limited.
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv to try"
+    there=$(mktemp -d -p /tmp) # outside of bats' folders, which are closed to others
+    cp "$BIN/atomics" "$there/"
+    chmod -R 755 "$there"
+    CUDA_CPU_WORKERS=64 run setpriv --reuid 65534 --clear-groups bash -c "ulimit -u 3; exec '$there/atomics'"
+    assert_success
+}
+teardown() { [ -z "${there:-}" ] || rm -rf "$there"; }
+
+@test "a wrong CUDA_CPU_WORKERS is refused" {
+    for value in 0 257 -1 two 3x; do
+        CUDA_CPU_WORKERS=$value run "$BIN/atomics"
+        assert_failure 2
+        assert_output 'CPU default: CUDA_CPU_WORKERS must be a number from 1 to 256'
+    done
+}
+
+# one_kernel NAME 'kernel' 'statements' [flags]: builds a program around them.
+one_kernel() {
+    printf '#include <cuda_runtime.h>\n#include <cstdio>\n%s\nint main() {\n    %s\n    printf("went on\\n");\n}\n' "$2" "$3" >"$BIN/$1.cu"
+    NOFMAD=1 cpu_build "$BIN/$1.cu" "$BIN/$1" -O1 "${@:4}"
+}
+
+@test "threads that wait for each other for ever are named" {
+    one_kernel deadlock '__global__ void k() {
+    if (threadIdx.x == 5) return;
+    if (threadIdx.x < 32) __shfl_sync(0xffffffffu, 1, 0);
+    if (threadIdx.x >= 40) __syncthreads();
+    if (threadIdx.x == 33) __ballot_sync(0x5u, 1);
+}' 'k<<<1, dim3(64)>>>();'
+    run "$BIN/deadlock"
+    assert_failure 2
+    assert_output 'CPU default: a lane calls a warp function with a mask that does not name it'
+    one_kernel deadlock '__global__ void k() {
+    if (threadIdx.y == 2) __shfl_sync(0xffffffffu, 1, 0);
+    else __syncthreads();
+}' 'k<<<dim3(1, 1), dim3(8, 4)>>>();'
+    run "$BIN/deadlock"
+    assert_failure 2
+    assert_line --index 0 'CPU default: the threads of block (0,0,0) wait for each other for ever:'
+    assert_line --index 1 '  thread (0,0,0) and others at a barrier'
+    assert_line --index 2 '  thread (0,2,0) and others in a warp function whose mask names lanes that do not come'
+    refute_output --partial 'went on'
+}
+
+@test "static shared memory above 48 KB is refused when building" {
+    one_kernel fits '__global__ void k() { __shared__ double a[6 * 1024]; a[threadIdx.x] = 0; }' 'k<<<1, 1>>>();'
+    run one_kernel above '__global__ void k() { __shared__ double a[6 * 1024]; __shared__ int b; a[0] = b = 0; }' 'k<<<1, 1>>>();'
+    assert_failure
+    assert_output --partial 'static shared memory of one kernel is limited to 48 KB'
+    assert_output --partial 'above.cu:3'
+}
+
+@test "a call that is not covered does not compile" {
+    for call in 'int* p; cudaMallocManaged(&p, 4)' 'cudaDeviceSetLimit(0, 1)' 'int x = 0; atomicInc(&x, 1)'; do
+        run one_kernel missing '__global__ void k() {}' "$call;"
+        assert_failure
+        assert_output --partial 'missing.cu:5'
+    done
+}

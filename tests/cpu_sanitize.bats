@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# What the CPU default shows under the sanitizers: SANITIZE=address, thread, undefined.
+
+load helper
+
+setup() {
+    require_cpu
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# clean_lesson SANITIZER CXX LEVEL: by make with SANITIZE=, a short form of the lesson must build and be clean.
+clean_lesson() {
+    command -v "$2" >/dev/null || skip "no $2"
+    echo 'int main() { return 0; }' >try.cpp
+    if ! "$2" -fsanitize="$1" -o try try.cpp 2>/dev/null || ! ./try; then
+        skip "$2 has no runtime for -fsanitize=$1 here"
+    fi
+    mkdir tree
+    ln -s "$ROOT"/* tree/
+    rm tree/day68_reproducibility
+    mkdir tree/day68_reproducibility
+    mutate "$ROOT/day68_reproducibility/reproducibility.cu" tree/day68_reproducibility/reproducibility.cu \
+        's/kGrids\[\] = \{.*?\}/kGrids[] = {3, 8}/; s/kFewRuns = 5/kFewRuns = 2/'
+    make -s -C tree DEVICE=cpu SANITIZE="$1" CXX="$2" LESSON=day68_reproducibility BUILD="$PWD/build" \
+        DEFS='-DELEMENTS=20011 -DBLOCKS=16 -DRUNS=2 '"$3" "$PWD/build/cpu/reproducibility_nofmad"
+    UBSAN_OPTIONS=halt_on_error=1 run build/cpu/reproducibility_nofmad
+    assert_success
+    refute_output --partial 'Sanitizer'
+    refute_output --partial 'runtime error'
+    assert_output --partial 'gates passed'
+}
+
+@test "address: the lesson is clean" { clean_lesson address "$CXX" -O1; }
+@test "thread: the lesson is clean" { clean_lesson thread "$CXX" -O1; }
+@test "undefined: the lesson is clean" { clean_lesson undefined "$CXX" -O1; }
+@test "address: the lesson is clean with clang++" { clean_lesson address clang++ -O1; }
+@test "thread: the lesson is clean with clang++" { clean_lesson thread clang++ -O1; }
+
+# faulty SANITIZER: builds bug.cu from stdin, whole with the runtime, and runs it.
+faulty() {
+    local c object objects=()
+    cat >bug.cu
+    for c in "$ROOT"/cpu/*.c; do
+        [ "${c##*/}" != cu_rewrite.c ] || continue
+        object=$BATS_FILE_TMPDIR/${c##*/}.$1.o
+        objects+=("$object")
+        [ -e "$object" ] || {
+            $CC -std=c11 -O2 -g -fno-omit-frame-pointer "-fsanitize=$1" -I"$ROOT/cpu" -c -o object "$c"
+            mv object "$object"
+        }
+    done
+    "$BUILD/tools/cu_rewrite" bug.cu >bug.cpp
+    # shellcheck disable=SC2086 # lists of words
+    $CXX $HOST_FLAGS -O0 -g "-fsanitize=$1" -DCUDA_CPU_FMAD=0 -I"$ROOT/cpu" -o bug bug.cpp "${objects[@]}" -pthread
+    run ./bug
+    assert_failure
+}
+
+@test "address: out of bounds on global memory, by line" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k(float* p) {
+    p[blockIdx.x * blockDim.x + threadIdx.x] = 1.0f;
+}
+int main() {
+    float* p;
+    cudaMalloc(&p, 100 * sizeof(float));
+    k<<<2, 64>>>(p);
+    cudaFree(p);
+}
+EOF
+    assert_output --partial 'heap-buffer-overflow'
+    assert_output --partial 'bug.cu:3'
+}
+
+@test "address: out of bounds on static shared memory, by line" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k(int n) {
+    __shared__ float a[64];
+    a[threadIdx.x] = 1.0f;
+    __syncthreads();
+    a[threadIdx.x + n] += 2.0f;
+}
+int main() { k<<<2, 64>>>(1); }
+EOF
+    assert_output --partial 'heap-buffer-overflow'
+    assert_output --partial 'bug.cu:6'
+}
+
+@test "address: out of bounds on dynamic shared memory, by line" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k(int n) {
+    extern __shared__ float a[];
+    a[threadIdx.x + n] = 2.0f;
+}
+int main() { k<<<2, 64, 64 * sizeof(float)>>>(1); }
+EOF
+    assert_output --partial 'heap-buffer-overflow'
+    assert_output --partial 'bug.cu:4'
+}
+
+@test "address: shared memory that is read before it is written is NaN" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void k() {
+    __shared__ float a[4];
+    extern __shared__ double b[];
+    if (a[1] != a[1] && b[2] != b[2]) printf("both are NaN\n");
+    a[1] = 0.0f, b[2] = 0.0;
+}
+int main() {
+    k<<<2, 1, 64>>>();
+    return 1;
+}
+EOF
+    assert_output "$(printf 'both are NaN\nboth are NaN')"
+}
+
+@test "address: a missing cudaFree, by the line of its cudaMalloc" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+int main() {
+    for (int i = 0; i < 9; ++i) {  // the last may still lie about in a register
+        int* p;
+        cudaMalloc(&p, 400);
+        cudaMemset(p, 0, 400);
+    }
+}
+EOF
+    assert_output --partial 'LeakSanitizer'
+    assert_output --partial 'bug.cu:5'
+}
+
+@test "address: divergent barriers, both threads and lines" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k() {
+    if (threadIdx.x < 8)
+        __syncthreads();
+    else
+        __syncthreads();
+}
+int main() { k<<<1, 32>>>(); }
+EOF
+    assert_output 'CPU default: divergent barriers: thread (7,0,0) waits at bug.cu:4, thread (8,0,0) at bug.cu:6'
+}
+
+@test "thread: a missing __syncthreads, by line" {
+    faulty thread <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k(int* out) {
+    __shared__ int a[64];
+    a[threadIdx.x] = 1;
+    out[threadIdx.x] = a[(threadIdx.x + 1) % 64];
+}
+int main() {
+    int* p;
+    cudaMalloc(&p, 64 * sizeof(int));
+    k<<<1, 64>>>(p);
+    cudaFree(p);
+}
+EOF
+    assert_output --partial 'data race'
+    assert_output --partial 'bug.cu:4'
+    assert_output --partial 'bug.cu:5'
+    refute_output --partial '#0 cuda_cpu' # the runtime's own state is none of it
+}
+
+@test "thread: blocks that add to one place without an atomic, by line" {
+    faulty thread <<'EOF'
+#include <cuda_runtime.h>
+#include <sched.h>
+__global__ void k(int* out) {
+    for (int i = 0; i < 100; ++i) sched_yield();
+    *out += 1;
+}
+int main() {
+    int* p;
+    cudaMalloc(&p, sizeof(int));
+    k<<<64, 1>>>(p);
+    cudaFree(p);
+}
+EOF
+    assert_output --partial 'data race'
+    assert_output --partial 'bug.cu:5'
+}
