@@ -385,6 +385,7 @@ int main(int argc, char**) {
     Type *deviceIn, *deviceOut;
     CUDA_CHECK(cudaMalloc(&deviceIn, sizeof in));
     CUDA_CHECK(cudaMalloc(&deviceOut, sizeof(Type) * kRows));
+    CUDA_CHECK(cudaMemset(deviceOut, 0, sizeof(Type) * kRows));  // rows that are left out
     CUDA_CHECK(cudaMemcpy(deviceIn, in, sizeof in, cudaMemcpyHostToDevice));
     operateOnDevice<<<1, 1>>>(deviceIn, deviceOut);
     CUDA_CHECK(cudaGetLastError());

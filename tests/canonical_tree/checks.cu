@@ -1,0 +1,506 @@
+// Stands behind canonical_tree.cu in one file, whose main the tests rename: checks of the library
+// part, by name, against the reference in C. Prints what it did, and the first thing that is wrong.
+#include "reference.h"
+
+#include <cerrno>
+#include <functional>
+
+[[noreturn]] static void wrong(const char* format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("wrong: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(1);
+}
+
+// In place of the lesson's memory, of the sizes a check needs.
+static size_t g_capacity;
+constexpr size_t kSweep = 1025;  // every leaf count up to this
+
+static void checkTree(const char* error) {
+    if (error != nullptr) wrong("the tree could not be computed: %s", error);
+}
+template <typename Op>
+auto sampleOf(Op) {
+    return [](size_t i) { return tellingSample<TypeOf<Op>>(i); };
+}
+template <typename T>
+__global__ void fillTelling(T* in, size_t n) {
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) in[i] = tellingSample<T>(i);
+}
+template <typename T>
+void fill(size_t n) {
+    fillTelling<<<(unsigned)leafCount(n), (unsigned)kLeaf>>>((T*)g_in, n);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+// The bits of hostTree over n telling samples, or with a chunk those of chunkedTree.
+template <typename Op>
+unsigned long long hostBits(Op op, size_t n, size_t chunk, int* threads) {
+    std::vector<TypeOf<Op>> work(chunk ? chunkWorkCount(n, chunk) : treeWorkCount(n));
+    TypeOf<Op>*w = work.data(), result;
+    checkTree(chunk ? chunkedTree(op, sampleOf(op), n, chunk, nullptr, w, work.size(), &result)
+                    : hostTree(op, sampleOf(op), n, nullptr, w, work.size(), &result, threads));
+    return canonicalBits(result);
+}
+
+// The bits of deviceTree over the n values in g_in.
+template <typename Op>
+unsigned long long deviceBits(Op op, size_t n, const TypeOf<Op>* init) {
+    typedef TypeOf<Op> T;
+    T result;
+    checkTree(
+        deviceTree(op, (T*)g_in, n, init, (T*)g_work0, (T*)g_work1, g_capacity, (T*)g_result, 0));
+    CUDA_CHECK(cudaMemcpy(&result, g_result, sizeof result, cudaMemcpyDeviceToHost));
+    return canonicalBits(result);
+}
+
+// A subject: a lesson's operator over the telling samples, and the same in the reference.
+static std::vector<float> g_floats;
+static std::vector<double> g_doubles;
+static std::vector<unsigned long long> g_integers;
+static unsigned long long reference(Sum<float>, ref_order order, size_t n) {
+    return ref_float_sum(order, g_floats.data(), n);
+}
+static unsigned long long reference(Difference<float>, ref_order order, size_t n) {
+    return ref_float_difference(order, g_floats.data(), n);
+}
+static unsigned long long reference(Sum<double>, ref_order order, size_t n) {
+    return ref_double_sum(order, g_doubles.data(), n);
+}
+static unsigned long long reference(Difference<double>, ref_order order, size_t n) {
+    return ref_double_difference(order, g_doubles.data(), n);
+}
+static unsigned long long reference(Mix, ref_order order, size_t n) {
+    return ref_mix(order, (const uint64_t*)g_integers.data(), n);
+}
+template <typename Check>
+static void eachSubject(Check check) {
+    check(Sum<float>(), "float sum");
+    check(Difference<float>(), "float a-b");
+    check(Sum<double>(), "double sum");
+    check(Difference<double>(), "double a-b");
+    check(Mix(), "mix");
+}
+
+static void makeSamples(size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        g_floats.push_back(ref_float_sample(i));
+        g_doubles.push_back(ref_double_sample(i));
+        g_integers.push_back(ref_integer_sample(i));
+    }
+    const size_t most = std::max(n, kSweep * kLeaf);
+    g_capacity = leafCount(most);
+    CUDA_CHECK(cudaMalloc(&g_in, most * 8));
+    for (void** buffer : {&g_work0, &g_work1, &g_result})
+        CUDA_CHECK(cudaMalloc(buffer, g_capacity * 8));
+}
+
+// n of a ragged last leaf and so many leaves.
+static size_t ragged(size_t leaves) { return (leaves - 1) * kLeaf + 1 + leaves * 37 % kLeaf; }
+
+// Sizes where a level appears or an odd node does.
+static std::vector<size_t> aroundPowers() {
+    std::vector<size_t> sizes;
+    for (size_t power = 1; power <= (size_t)1 << 20; power *= 2)
+        for (size_t n : {power - 1, power, power + 1, power + kLeaf, power + kLeaf + 1})
+            if (n > 0) sizes.push_back(n);
+    return sizes;
+}
+
+static void samples() {
+    makeSamples(70000);
+    for (size_t i = 0; i < g_floats.size(); ++i)
+        if (canonicalBits(g_floats[i]) != canonicalBits(tellingSample<float>(i)) ||
+            canonicalBits(g_doubles[i]) != canonicalBits(tellingSample<double>(i)) ||
+            g_integers[i] != tellingSample<unsigned long long>(i))
+            wrong("sample %zu", i);
+}
+
+static void hostSizes() {
+    makeSamples((1 << 20) + 1000);
+    const auto compare = [](auto op, const char* name, size_t n) {
+        const unsigned long long got = hostBits(op, n, 0, nullptr),
+                                 want = reference(op, REF_TREE, n);
+        if (got != want) wrong("%s, n = %zu: 0x%llx, reference 0x%llx", name, n, got, want);
+    };
+    for (size_t n = 1; n <= 1025; ++n)
+        eachSubject([=](auto op, const char* name) { compare(op, name, n); });
+    for (size_t n : aroundPowers())
+        eachSubject([=](auto op, const char* name) { compare(op, name, n); });
+    for (size_t leaves = 1; leaves <= kSweep; ++leaves) compare(Mix(), "mix", ragged(leaves));
+}
+
+static void deviceSizes() {
+    makeSamples((1 << 20) + 1000);
+    fill<Mix::Type>(g_integers.size());
+    const auto compare = [](size_t n) {
+        const unsigned long long got = deviceBits(Mix(), n, nullptr),
+                                 want = hostBits(Mix(), n, 0, nullptr);
+        if (got != want) wrong("n = %zu: 0x%llx, host 0x%llx", n, got, want);
+    };
+    for (size_t n = 1; n <= 1025; ++n) compare(n);
+    // A leaf costs a CPU, so there the longer trees take their whole leaves from one launch.
+    cudaDeviceProp prop;
+    CUDA_CHECK(cudaGetDeviceProperties(&prop, 0));
+    const size_t direct = prop.major == 0 ? 128 : kSweep;
+    for (size_t leaves = 1; leaves <= direct; ++leaves) compare(ragged(leaves));
+    Mix::Type *in = (Mix::Type*)g_in, *leaf, got;
+    CUDA_CHECK(cudaMalloc(&leaf, sizeof got * kSweep));
+    leafLevel<<<(unsigned)kSweep, (unsigned)kLeaf>>>(Mix(), in, kSweep * kLeaf, leaf);
+    for (size_t leaves = 1; leaves <= kSweep; ++leaves) {
+        Mix::Type *work0 = (Mix::Type*)g_work0, *work1 = (Mix::Type*)g_work1;
+        const size_t last = leaves - 1, n = ragged(leaves);
+        CUDA_CHECK(cudaMemcpy(work0, leaf, sizeof got * last, cudaMemcpyDeviceToDevice));
+        leafLevel<<<1, (unsigned)kLeaf>>>(Mix(), in + last * kLeaf, n - last * kLeaf, work0 + last);
+        for (size_t count = leaves; count > 1; count = pairCount(count)) {
+            pairLevel<<<(unsigned)leafCount(pairCount(count)), (unsigned)kLeaf>>>(Mix(), work0,
+                                                                                  count, work1);
+            std::swap(work0, work1);
+        }
+        CUDA_CHECK(cudaMemcpy(&got, work0, sizeof got, cudaMemcpyDeviceToHost));
+        if (got != hostBits(Mix(), n, 0, nullptr)) wrong("%zu leaves, n = %zu", leaves, n);
+    }
+    CUDA_CHECK(cudaFree(leaf));
+    for (size_t n : aroundPowers())
+        if (n < 70000 || n == (1 << 20) - 1 || n == (1 << 20) + 1)
+            compare(n);  // a leaf costs a CPU
+}
+
+// The lesson's known answers, by the reference; its own wrong orders, by the reference's; and that
+// each of these shows on the floats, the doubles and the integers of each input.
+static void orders() {
+    makeSamples(kKnown[2].n);
+    const ref_order byIndex[] = {REF_TREE,      REF_ASCENDING, REF_ODD_MERGED,  REF_HALF_APART,
+                                 REF_LEFT_FOLD, REF_LEAF_FOLD, REF_THREE_LEAVES};
+    for (const Known& k : kKnown) {
+        std::vector<unsigned long long> tree;
+        for (int order = kTree; order <= kThreeLeaves; ++order) {
+            std::string same;
+            size_t subject = 0;
+            eachSubject([&](auto op, const char* name) {
+                const unsigned long long want = reference(op, byIndex[order], k.n);
+                std::vector<TypeOf<decltype(op)>> x(k.n);
+                for (size_t i = 0; i < k.n; ++i) x[i] = sampleOf(op)(i);
+                const unsigned long long got = orderBits(order, op, x, k.n);
+                if (got != want)
+                    wrong("%s, %s, n = %zu: 0x%llx, reference 0x%llx", kOrders[order], name, k.n,
+                          got, want);
+                if (order == kTree) tree.push_back(want);
+                if (got == tree[subject++]) same += std::string(name) + ";";
+            });
+            if (order == kTree) {
+                tree.pop_back();  // for the mix no answer is pinned
+                if (tree != std::vector<unsigned long long>{k.floatSum, k.floatDifference,
+                                                            k.doubleSum, k.doubleDifference})
+                    wrong("a known answer at n = %zu is not the reference's", k.n);
+                tree.push_back(reference(Mix(), REF_TREE, k.n));
+                continue;
+            }
+            const bool noOddNode = order == kOddMerged && k.n == 1793;  // eight leaves
+            const auto has = [&](const char* name) { return same.find(name) != std::string::npos; };
+            const bool blind = (has("float sum") && has("float a-b")) ||
+                               (has("double sum") && has("double a-b")) || has("mix");
+            if (blind != noOddNode)
+                wrong("%s at n = %zu has the tree's bits in: %s", kOrders[order], k.n,
+                      same.c_str());
+        }
+    }
+}
+
+static void chunks() {
+    makeSamples(70000);
+    for (size_t chunk = 0; chunk <= 5000; ++chunk) {
+        bool legal = false;
+        for (size_t q = 0; q < 8; ++q) legal |= chunk == (size_t)256 << q;
+        unsigned long long work[512], result = 42;
+        for (unsigned long long& w : work) w = 43;
+        const char* error =
+            chunkedTree(Mix(), sampleOf(Mix()), 70000, chunk, nullptr, work, 512, &result);
+        if ((error == nullptr) != legal) wrong("chunk %zu: %s", chunk, error ? error : "accepted");
+        if (!legal && (!strstr(error, "256*2^q") || result != 42 || work[0] != 43))
+            wrong("chunk %zu: not the rule, or something was written: %s", chunk, error);
+    }
+    for (size_t n : {(size_t)1, (size_t)256, (size_t)257, (size_t)1025, (size_t)1793, (size_t)65536,
+                     (size_t)65537, (size_t)69999})
+        for (size_t chunk = 256; chunk < 4 * n + 512; chunk *= 2)
+            eachSubject([=](auto op, const char* name) {
+                if (hostBits(op, n, chunk, nullptr) != reference(op, REF_TREE, n))
+                    wrong("%s, n = %zu, chunk %zu", name, n, chunk);
+            });
+    const size_t huge = (size_t)1 << 63;
+    if (hostBits(Mix(), 70000, huge, nullptr) != reference(Mix(), REF_TREE, 70000))
+        wrong("chunk 2^63");
+}
+
+// op over x on the host, in chunks of one leaf and on the device: all must give the same; returns
+// the bits.
+template <typename Op>
+unsigned long long everywhere(Op op, const std::vector<TypeOf<Op>>& x, const TypeOf<Op>* init) {
+    typedef TypeOf<Op> T;
+    std::vector<T> work(chunkWorkCount(x.size(), kLeaf));
+    T host, chunked;
+    const auto in = [&x](size_t i) { return x[i]; };
+    CUDA_CHECK(cudaMemcpy(g_in, x.data(), sizeof(T) * x.size(), cudaMemcpyHostToDevice));
+    checkTree(hostTree(op, in, x.size(), init, work.data(), work.size(), &host, nullptr));
+    checkTree(chunkedTree(op, in, x.size(), kLeaf, init, work.data(), work.size(), &chunked));
+    const unsigned long long bits = canonicalBits(host), device = deviceBits(op, x.size(), init);
+    if (bits != canonicalBits(chunked) || bits != device)
+        wrong("n = %zu: host 0x%llx, chunks 0x%llx, device 0x%llx", x.size(), bits,
+              canonicalBits(chunked), device);
+    return bits;
+}
+
+template <typename T>
+static void zerosOf(unsigned long long minus) {
+    const T zero = 0, minusZero = -zero;
+    for (size_t n = 1; n <= 1025; n += n < 260 ? 1 : 51) {
+        std::vector<T> x(n, minusZero);
+        if (everywhere(Sum<T>(), x, nullptr) != minus) wrong("sum of %zu -0.0", n);
+        if (everywhere(Sum<T>(), x, &zero) != 0) wrong("sum of %zu -0.0, init +0.0", n);
+        if (everywhere(Sum<T>(), x, &minusZero) != minus) wrong("sum of %zu -0.0, init -0.0", n);
+        if (everywhere(Max<T>(), x, nullptr) != minus) wrong("max of %zu -0.0", n);
+        if (everywhere(Max<T>(), x, &zero) != 0) wrong("max of %zu -0.0, init +0.0", n);
+        if (everywhere(All<T>(), x, nullptr) != 0) wrong("all of %zu -0.0", n);
+        x[n / 2] = zero;
+        if (everywhere(Sum<T>(), x, nullptr) != 0) wrong("sum of -0.0 and a +0.0, n = %zu", n);
+        if (everywhere(Max<T>(), x, nullptr) != 0) wrong("max of -0.0 and a +0.0, n = %zu", n);
+    }
+}
+static void zeros() {
+    makeSamples(2048);
+    zerosOf<float>(0x80000000);
+    zerosOf<double>(0x8000000000000000);
+}
+
+template <typename T>
+static void specialsOf(unsigned long long nan, unsigned long long inf,
+                       unsigned long long minusInf) {
+    const T infinity = (T)INFINITY, notANumber = (T)NAN;
+    for (size_t n : {(size_t)256, (size_t)300})
+        for (size_t slot = 0; slot < n; ++slot) {
+            std::vector<T> x((size_t)n, T(-2));
+            x[slot] = notANumber;
+            if (everywhere(Sum<T>(), x, nullptr) != nan)
+                wrong("sum, NaN in slot %zu of %zu", slot, n);
+            if (everywhere(Max<T>(), x, nullptr) != nan)
+                wrong("max, NaN in slot %zu of %zu", slot, n);
+            x[(slot + 77) % n] = infinity;
+            if (everywhere(Max<T>(), x, nullptr) != nan)
+                wrong("max, NaN in slot %zu of %zu, and inf", slot, n);
+            x[slot] = T(-2);
+            if (everywhere(Sum<T>(), x, nullptr) != inf)
+                wrong("sum, inf after slot %zu of %zu", slot, n);
+            if (everywhere(Max<T>(), x, nullptr) != inf)
+                wrong("max, inf after slot %zu of %zu", slot, n);
+            x[slot] = -infinity;
+            if (everywhere(Sum<T>(), x, nullptr) != nan)
+                wrong("sum, inf and -inf, slot %zu of %zu", slot, n);
+            if (everywhere(Max<T>(), x, nullptr) != inf)
+                wrong("max, inf and -inf, slot %zu of %zu", slot, n);
+            x[(slot + 77) % n] = T(-2);
+            if (everywhere(Sum<T>(), x, nullptr) != minusInf)
+                wrong("sum, -inf in slot %zu of %zu", slot, n);
+        }
+    std::vector<T> x(300, -infinity);
+    if (everywhere(Max<T>(), x, nullptr) != minusInf) wrong("max, all -inf");
+    const T init = notANumber;
+    if (everywhere(Max<T>(), x, &init) != nan) wrong("max, init NaN");
+    if (everywhere(All<T>(), {notANumber}, nullptr) != canonicalBits(T(1)))
+        wrong("all, n = 1, NaN");
+    if (everywhere(All<T>(), {T(7)}, nullptr) != canonicalBits(T(1))) wrong("all, n = 1, 7");
+}
+static void specials() {
+    makeSamples(2048);
+    specialsOf<float>(0x7fc00000, 0x7f800000, 0xff800000);
+    specialsOf<double>(0x7ff8000000000000, 0x7ff0000000000000, 0xfff0000000000000);
+}
+
+// Subnormals: whole multiples of the least one, whose sum counts in the last bits of a float.
+static void subnormals() {
+    makeSamples(2048);
+    std::vector<float> x;
+    unsigned count = 0;
+    for (unsigned i = 0; i < 1793; ++i) {
+        const unsigned bits = i % 97 + 1;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        x.push_back(value);
+        count += bits;
+        if (everywhere(Max<float>(), x, nullptr) != std::min(i + 1, 97u))
+            wrong("max of %u subnormals", i + 1);
+        if (i % 50 == 0 && everywhere(Sum<float>(), x, nullptr) != count)
+            wrong("sum of %u subnormals", i + 1);
+        if (i % 50 == 0 && everywhere(All<float>(), x, nullptr) != 0x3f800000)
+            wrong("all of %u subnormals", i + 1);
+    }
+}
+
+// Integer sums modulo 2^w, max and all: exactly associative, so a plain loop says what is right.
+template <typename T>
+static void integersOf() {
+    T sum = 0, most = 0;
+    std::vector<T> x;
+    for (size_t i = 0; i < 1793; ++i) {
+        x.push_back((T)ref_integer_sample(i) | 1);  // sample 0 is 0
+        sum = (T)(sum + x.back());
+        most = std::max(most, x.back());
+        if (i % 50 != 0) continue;
+        if (everywhere(Sum<T>(), x, nullptr) != sum) wrong("integer sum, %zu samples", i + 1);
+        if (everywhere(Max<T>(), x, nullptr) != most) wrong("integer max, %zu samples", i + 1);
+    }
+    if (everywhere(All<T>(), x, nullptr) != 1) wrong("integer all");
+    for (size_t slot = 0; slot < x.size(); slot += 13) {
+        std::vector<T> y = x;
+        y[slot] = 0;
+        if (everywhere(All<T>(), y, nullptr) != 0) wrong("integer all, zero in slot %zu", slot);
+    }
+}
+static void integers() {
+    makeSamples(2048);
+    integersOf<unsigned>();
+    integersOf<unsigned long long>();
+}
+
+static void threads() {
+    makeSamples(300001);
+    const unsigned long long want = reference(Mix(), REF_TREE, 300001);
+    int most = 0;
+    for (int asked : {1, 64, 2, 3, 4, 5, 8, 16, 33, 64, 1, 0, -1}) {
+        int ran = asked;
+        if (hostBits(Mix(), 300001, 0, &ran) != want) wrong("%d threads asked", asked);
+        if (ran < 1 || ran > std::max(asked, 1)) wrong("%d threads asked, %d ran", asked, ran);
+        most = std::max(most, ran);
+    }
+    printf("at most %d threads ran\n", most);
+}
+
+static void refusals() {
+    makeSamples(2048);
+    float work[8], result;
+    float *in = (float*)g_in, *w = (float*)g_work0, *r = (float*)g_result, *null = nullptr;
+    const auto host = sampleOf(Sum<float>());
+    const Sum<float> op;
+    const float mark = 42.0f;
+    const auto refused = [&](const char* rule, const std::function<const char*()>& call) {
+        for (float& value : work) value = mark;
+        result = mark;
+        std::vector<float> device(8, mark);
+        for (float* p : {w, r})
+            CUDA_CHECK(cudaMemcpy(p, device.data(), 32, cudaMemcpyHostToDevice));
+        const char* error = call();
+        if (error == nullptr || strstr(error, rule) == nullptr)
+            wrong("'%s' expected, got '%s'", rule, error ? error : "no error");
+        printf("%s\n", error);
+        bool untouched = result == mark;
+        for (float value : work) untouched &= value == mark;
+        for (const float* p : {w, r}) {
+            CUDA_CHECK(cudaMemcpy(device.data(), p, 32, cudaMemcpyDeviceToHost));
+            for (float value : device) untouched &= value == mark;
+        }
+        if (!untouched) wrong("'%s': something was written", error);
+    };
+    refused("n is 0", [&] { return hostTree(op, host, 0, nullptr, work, 8, &result, nullptr); });
+    refused("null", [&] { return hostTree(op, host, 9, nullptr, null, 8, &result, nullptr); });
+    refused("null", [&] { return hostTree(op, host, 9, nullptr, work, 8, null, nullptr); });
+    refused("too small",
+            [&] { return hostTree(op, host, 1025, nullptr, work, 4, &result, nullptr); });
+    refused("n is 0", [&] { return chunkedTree(op, host, 0, 256, nullptr, work, 8, &result); });
+    refused("null", [&] { return chunkedTree(op, host, 9, 256, nullptr, null, 8, &result); });
+    refused("null", [&] { return chunkedTree(op, host, 9, 256, nullptr, work, 8, null); });
+    refused("256*2^q", [&] { return chunkedTree(op, host, 9, 768, nullptr, work, 8, &result); });
+    refused("too small",
+            [&] { return chunkedTree(op, host, 1025, 256, nullptr, work, 5, &result); });
+    refused("n is 0", [&] { return deviceTree(op, in, 0, nullptr, w, w + 8, 8, r, 0); });
+    refused("null", [&] { return deviceTree(op, null, 9, nullptr, w, w + 8, 8, r, 0); });
+    refused("null", [&] { return deviceTree(op, in, 9, nullptr, null, w, 8, r, 0); });
+    refused("null", [&] { return deviceTree(op, in, 9, nullptr, w, null, 8, r, 0); });
+    refused("null", [&] { return deviceTree(op, in, 9, nullptr, w, w + 8, 8, null, 0); });
+    refused("too small", [&] { return deviceTree(op, in, 1025, nullptr, w, w + 8, 4, r, 0); });
+    const size_t most =
+        (size_t)0x7fffffff * kLeaf;  // samples in as many leaves as a grid has blocks
+    refused("2^31 - 1",
+            [&] { return deviceTree(op, in, most + 1, nullptr, w, w + 8, most, r, 0); });
+}
+
+// The shape of trees that fit no memory here.
+static void indices() {
+    struct Shape {
+        size_t n, leaves, last;
+        int levels;
+    };
+    const size_t one = 1;
+    const Shape shapes[] = {{1, 1, 1, 0},
+                            {(one << 31) - 1, one << 23, 255, 23},
+                            {one << 31, one << 23, 256, 23},
+                            {(one << 31) + 1, (one << 23) + 1, 1, 24},
+                            {(one << 32) - 1, one << 24, 255, 24},
+                            {(one << 32) + 1, (one << 24) + 1, 1, 25},
+                            {((one << 31) - 1) * 256, (one << 31) - 1, 256, 31},
+                            {(one << 40) + 1, (one << 32) + 1, 1, 33},
+                            {~(size_t)0, one << 56, 255, 56}};
+    for (const Shape& s : shapes) {
+        int levels = 0;
+        for (size_t count = leafCount(s.n); count > 1; ++levels) {
+            const size_t above = pairCount(count);
+            if (above < count / 2 || above > count / 2 + 1)
+                wrong("nodes above %zu: %zu", count, above);
+            count = above;
+        }
+        if (leafCount(s.n) != s.leaves || treeWorkCount(s.n) != s.leaves || levels != s.levels)
+            wrong("n = %zu: %zu leaves, %d levels", s.n, leafCount(s.n), levels);
+        if (leafSize(s.n, s.leaves - 1) != s.last || (s.leaves > 1 && leafSize(s.n, 0) != kLeaf))
+            wrong("n = %zu: the last leaf has %zu samples", s.n, leafSize(s.n, s.leaves - 1));
+        for (size_t chunk = kLeaf; chunk != 0; chunk *= 2) {
+            const size_t count = (s.n - 1) / chunk + 1;
+            if (chunkWorkCount(s.n, chunk) != count + leafCount(std::min(s.n, chunk)))
+                wrong("n = %zu, chunk %zu: %zu values", s.n, chunk, chunkWorkCount(s.n, chunk));
+        }
+    }
+    if (leafCount(0) != 0 || pairCount(1) != 1 || pairCount(~(size_t)0) != one << 63)
+        wrong("an end");
+}
+
+// More than 2^32 samples for once: only where a card and a host have the memory (17 GB on the
+// card).
+static void large() {
+    const size_t n = ((size_t)1 << 32) + 257;
+    g_capacity = leafCount(n);
+    CUDA_CHECK(cudaMalloc(&g_in, n * sizeof(float)));
+    for (void** buffer : {&g_work0, &g_work1, &g_result})
+        CUDA_CHECK(cudaMalloc(buffer, g_capacity * sizeof(float)));
+    int ran = (int)std::thread::hardware_concurrency();
+    fill<float>(n);
+    const unsigned long long sum = deviceBits(Sum<float>(), n, nullptr),
+                             difference = deviceBits(Difference<float>(), n, nullptr);
+    printf("n = %zu: sum 0x%08llx, a-b 0x%08llx\n", n, sum, difference);
+    if (sum != hostBits(Sum<float>(), n, 0, &ran)) wrong("the sum");
+    if (difference != hostBits(Difference<float>(), n, 0, &ran)) wrong("a-b");
+    printf("the host agrees, on %d threads\n", ran);
+}
+
+static void lesson() {
+    if (lessonMain(1, nullptr) != 0) wrong("the lesson's gates");
+}
+
+int main(int argc, char** argv) {
+    const struct {
+        const char* name;
+        void (*check)();
+    } checks[] = {{"samples", samples},   {"hostSizes", hostSizes},   {"deviceSizes", deviceSizes},
+                  {"orders", orders},     {"chunks", chunks},         {"zeros", zeros},
+                  {"specials", specials}, {"subnormals", subnormals}, {"integers", integers},
+                  {"threads", threads},   {"refusals", refusals},     {"indices", indices},
+                  {"large", large},       {"lesson", lesson}};
+    for (const auto& c : checks)
+        if (argc == 2 && strcmp(argv[1], c.name) == 0) {
+            c.check();
+            printf("right: %s\n", c.name);
+            return 0;
+        }
+    fprintf(stderr, "usage: %s CHECK\n", argv[0]);
+    return 2;
+}
