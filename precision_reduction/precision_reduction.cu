@@ -266,7 +266,7 @@ constexpr float kZero[] = {1e8f, 1.0f, -1e8f, -1.0f};
 static float brokenReferenceAt(long long i) { return i == 0 ? kPow54 : i == 128 ? -kPow54 : 1.0f; }
 
 // By its bits: under -ffast-math a compiler may take std::nanf("") to be anything else.
-static inline float quietNan() {
+[[maybe_unused]] static float quietNan() {
     volatile unsigned bits = 0x7fc00000;
     const unsigned copy = bits;
     float nan;

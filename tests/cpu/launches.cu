@@ -156,19 +156,19 @@ int main() {
     operator<<<int>(s, std::vector<int>{4});
     EXPECT(s.total == 28 && sink() == 0);
 
-    refused(dim3(0), dim3(1), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1, 0), dim3(1), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1, 1, 0), dim3(1), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(0), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(32, 0), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(32, 1, 0), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(1025), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(32, 33), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(1, 1, 65), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1), dim3(65536, 65536), 0, cudaErrorInvalidConfiguration);  // their product is 0 in 32 bits
-    refused(dim3(1, 65536), dim3(1), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(1, 1, 65536), dim3(1), 0, cudaErrorInvalidConfiguration);
-    refused(dim3(0x80000000u), dim3(1), 0, cudaErrorInvalidConfiguration);
+    refused(dim3(0), dim3(1), 0, cudaErrorInvalidValue);
+    refused(dim3(1, 0), dim3(1), 0, cudaErrorInvalidValue);
+    refused(dim3(1, 1, 0), dim3(1), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(0), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(32, 0), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(32, 1, 0), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(1025), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(32, 33), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(1, 1, 65), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(65536, 65536), 0, cudaErrorInvalidValue);  // their product is 0 in 32 bits
+    refused(dim3(1, 65536), dim3(1), 0, cudaErrorInvalidValue);
+    refused(dim3(1, 1, 65536), dim3(1), 0, cudaErrorInvalidValue);
+    refused(dim3(0x80000000u), dim3(1), 0, cudaErrorInvalidValue);
     refused(dim3(1), dim3(1), 48 * 1024 + 1, cudaErrorInvalidValue);
     refused(dim3(1), dim3(1), (size_t)-1, cudaErrorInvalidValue);
     none<<<1, 1024>>>();
