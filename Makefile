@@ -26,6 +26,15 @@ endif
 ifneq ($(words $(BUILD)),1)
 $(error BUILD must be one path without spaces, not '$(BUILD)')
 endif
+ifneq ($(words $(CURDIR)),1)
+$(error make cannot work in a folder whose path has blanks: '$(CURDIR)')
+endif
+ifneq ($(filter . .. / cpu tests tools expected_output $(LESSONS),$(patsubst %/,%,$(BUILD))),)
+$(error BUILD='$(BUILD)' is a folder of sources, and `make clean` removes BUILD)
+endif
+ifeq ($(strip $(LESSON)),)
+$(error LESSON is empty: the lessons are $(LESSONS))
+endif
 ifneq ($(filter-out $(LESSONS),$(LESSON)),)
 $(error unknown LESSON '$(LESSON)': the lessons are $(LESSONS))
 endif
@@ -35,6 +44,12 @@ endif
 
 # These look at no compiler and no card.
 ifneq ($(filter-out help clean cccl,$(or $(MAKECMDGOALS),build)),)
+# Clusters set an ARCH of their own in the environment; only one that names a card's is meant for us.
+ifeq ($(origin ARCH),environment)
+ifeq ($(filter sm_%,$(ARCH)),)
+override ARCH :=
+endif
+endif
 # Words: gpu|cpu, sm_NN, then why; or "error" and what is wrong.
 CHOICE := $(shell NVCC='$(NVCC)' CC='$(CC)' BUILD='$(BUILD)' DEVICE='$(DEVICE)' ARCH='$(ARCH)' bash tools/choose_device.sh)
 ifeq ($(filter gpu cpu,$(firstword $(CHOICE))),)
@@ -47,9 +62,9 @@ DEVICE_WHY := $(wordlist 3,99,$(CHOICE))
 # Words: target=..., fma=yes|no, openmp=yes|no, id=COMPILER; or "error" and what is wrong.
 HOST := $(shell CXX='$(CXX)' CC='$(CC)' BUILD='$(BUILD)' bash tools/host_flags.sh)
 # `make doctor` runs without a compiler too: that is what it is asked about.
-ifneq ($(filter error,$(firstword $(HOST))),)
+ifeq ($(filter target=%,$(HOST)),)
 ifneq ($(MAKECMDGOALS),doctor)
-$(error $(wordlist 2,99,$(HOST)))
+$(error $(or $(wordlist 2,99,$(HOST)),tools/host_flags.sh did not answer))
 endif
 endif
 FMA := $(patsubst fma=%,%,$(filter fma=%,$(HOST)))
@@ -179,7 +194,7 @@ script_env = ROOT=$(call quote,$(CURDIR)) BUILD=$(call quote,$(abspath $(BUILD))
 program_list = $(foreach p,$(chosen),$(call lesson_of,$(p))/$(p))
 
 run: $(SUITE) $(TOOLS)/match
-	@$(script_env) bash tools/run.sh $(program_list)
+	@$(script_env) $(pi_env) bash tools/run.sh $(program_list)
 
 check: $(addprefix $(BUILD)/$(DEVICE)/,$(if $(filter cpu-no,$(DEVICE)-$(FMA)),,$(PROGRAMS)) $(NOFMAD)) $(TOOLS)/match $(TOOLS)/gpu_probe $(TOOLS)/cu_rewrite $(RUNTIME)
 	@$(script_env) bash tools/check.sh $(TESTS)

@@ -17,7 +17,7 @@ END
 }
 # mk args: make in a build folder of its own, with the stand-in, and without what make check exports.
 mk() {
-    env -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL \
+    env -u PI_FP_T -u PI_LOG2_TERMS -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL \
         make --no-print-directory -j2 -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"
 }
 day68() { mk DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
@@ -98,6 +98,10 @@ run DEVICE=cpu ARCH=native|unknown ARCH 'native'
 run DEVICE=cpu CXX=no-such-compiler|the compiler 'no-such-compiler' is not found
 run DEVICE=gpu NVCC=no-such-nvcc|DEVICE=gpu needs nvcc, and 'no-such-nvcc' is not found
 run DEVICE=cpu SANITIZE=memory|unknown SANITIZE 'memory'
+run DEVICE=cpu ARCH=sm_9x|unknown ARCH 'sm_9x'
+run LESSON=|LESSON is empty
+clean BUILD=tests/|BUILD='tests/' is a folder of sources
+run DEVICE=cpu LESSON=fpmp_pi PI_LOG2_TERMS=018|PI_LOG2_TERMS must be a number from 17 to 34
 END
     run mk run BUILD='a b'
     assert_failure 2
@@ -125,7 +129,9 @@ END
 stand_in() { # NAME STATUS STDOUT STDERR
     mkdir -p "$BATS_TEST_TMPDIR/run/cpu" "$BATS_TEST_TMPDIR/run/tools"
     for binary in "$1" "$1_nofmad"; do
-        printf '#!/bin/sh\nprintf "%%s" "%s"\nprintf "%%s" "%s" >&2\nexit %s\n' "$3" "$4" "$2" >"$BATS_TEST_TMPDIR/run/cpu/$binary"
+        local out=$3
+        [ "$binary" = "$1" ] || out=${out/contraction: fused/contraction: separate}
+        printf '#!/bin/sh\nprintf "%%s" "%s"\nprintf "%%s" "%s" >&2\nexit %s\n' "$out" "$4" "$2" >"$BATS_TEST_TMPDIR/run/cpu/$binary"
         chmod +x "$BATS_TEST_TMPDIR/run/cpu/$binary"
     done
     cp "$BUILD/tools/match" "$BATS_TEST_TMPDIR/run/tools/match"
@@ -133,11 +139,16 @@ stand_in() { # NAME STATUS STDOUT STDERR
 run_sh() {
     env BUILD="$BATS_TEST_TMPDIR/run" DEVICE=cpu DEVICE_WHY=test FMA="${1}" ROOT="$BATS_TEST_TMPDIR" bash "$ROOT/tools/run.sh" "${@:2}"
 }
-head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: separate\nn: 3\n\nbits 0x0000000%s\npartials hash: 0x000000000000000%s\n%s\n' "$1" "$2" "$2" "$3"; }
+# pin NAME OUTPUT: the expected files of both builds.
+pin() {
+    mkdir -p "$BATS_TEST_TMPDIR/expected_output"
+    printf '%s\n' "$2" >"$BATS_TEST_TMPDIR/expected_output/$1.txt"
+    printf '%s\n' "${2/contraction: fused/contraction: separate}" >"$BATS_TEST_TMPDIR/expected_output/$1_nofmad.txt"
+}
+head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: fused\nn: 3\n\nbits 0x0000000%s\npartials hash: 0x000000000000000%s\n%s\n' "$1" "$2" "$2" "$3"; }
 
 @test "make run: passed, and as expected" {
-    mkdir "$BATS_TEST_TMPDIR/expected_output"
-    head_of good 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/good.txt"
+    pin good "$(head_of good 1 'gates passed: 1')"
     stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
     run run_sh yes x/good
     assert_success
@@ -146,8 +157,7 @@ head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: separate
 }
 
 @test "make run: a failed gate, and a pinned value that is off, each end with 1" {
-    mkdir "$BATS_TEST_TMPDIR/expected_output"
-    head_of off 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/off.txt"
+    pin off "$(head_of off 1 'gates passed: 1')"
     stand_in off 0 "$(head_of off 2 'gates passed: 1')" ''
     run run_sh yes x/off
     assert_failure 1
@@ -157,6 +167,28 @@ head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: separate
     assert_failure 1
     assert_line --regexp '^bad +fmad +FAILED 1'
     assert_line --partial 'gate failed: a: b'
+}
+
+@test "make run: a build that is not contracted as it was built to be, equal builds, and nothing pinned, end with 1" {
+    pin lost "$(head_of lost 1 'gates passed: 1')"
+    stand_in lost 0 "$(head_of lost 1 'gates passed: 1')" ''
+    cp "$BATS_TEST_TMPDIR/run/cpu/lost_nofmad" "$BATS_TEST_TMPDIR/run/cpu/lost"
+    run run_sh yes x/lost
+    assert_failure 1
+    assert_line --regexp '^lost +fmad .* NOT fused$'
+    # Each build as pinned is one thing, the two against each other another.
+    sed -i 's/^partials hash: .*/partials hash: {...}/' "$BATS_TEST_TMPDIR"/expected_output/lost*.txt
+    sed -i 's/{\.\.\.}/0x0000000000000002/' "$BATS_TEST_TMPDIR/expected_output/lost_nofmad.txt"
+    stand_in lost 0 "$(head_of lost 1 'gates passed: 1')" ''
+    run run_sh yes x/lost
+    assert_failure 1
+    stand_in bare 0 "$(head_of bare 1 'gates passed: 1')" ''
+    run run_sh yes x/bare
+    assert_failure 1
+    assert_line --regexp '^bare +fmad .* NOTHING PINNED$'
+    DEFS=-DELEMENTS=5 run run_sh yes x/bare
+    assert_success
+    assert_line --regexp '^bare +fmad .* nothing pinned for this$'
 }
 
 @test "make run: a program that could not work ends with 2" {
@@ -177,15 +209,14 @@ head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: separate
     assert_failure 77
     assert_line --regexp '^none +fmad +skipped +- +- +skipped: no usable CUDA device$'
     assert_line --partial 'every program was skipped'
-    head_of good 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/good.txt"
+    pin good "$(head_of good 1 'gates passed: 1')"
     stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
     run run_sh yes x/none x/good
     assert_success
 }
 
 @test "make run: without FMA the fused build is left out by name" {
-    mkdir "$BATS_TEST_TMPDIR/expected_output"
-    head_of good 1 'gates passed: 1' >"$BATS_TEST_TMPDIR/expected_output/good.txt"
+    pin good "$(head_of good 1 'gates passed: 1')"
     stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
     run run_sh no x/good
     assert_success

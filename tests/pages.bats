@@ -48,7 +48,7 @@ blocks() {
                          nw = split(want, w, " "); nh = split(have, h, " ")
                          for (i = 1; i <= nw; i++) {
                              if (w[i] == "{...}") { if (i == nw) return nh >= i; continue }
-                             if (i > nh || w[i] != h[i]) return 0
+                             if (i > nh || (w[i] "") != (h[i] "")) return 0 # as words: a number would lose digits of a hash
                          }
                          return nw == nh
                      }

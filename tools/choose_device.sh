@@ -6,7 +6,8 @@ set -u
 
 fail() { echo "error $*"; exit 0; }
 
-nvcc=$(command -v "$NVCC") || nvcc=''
+# Both may be given with flags, so they are lists of words from here on.
+nvcc=$(command -v "${NVCC%% *}") && nvcc=$NVCC || nvcc=''
 case $DEVICE in
     gpu) [ -n "$nvcc" ] || fail "DEVICE=gpu needs nvcc, and '$NVCC' is not found; without it: make DEVICE=cpu" ;;
     cpu | '') ;;
@@ -14,14 +15,11 @@ case $DEVICE in
 esac
 
 if [ -n "$ARCH" ]; then
-    case $ARCH in
-        sm_[0-9]*) ;;
-        *) fail "unknown ARCH '$ARCH': write it as sm_75, sm_90, ..." ;;
-    esac
+    [[ $ARCH =~ ^sm_[0-9]+[af]?$ ]] || fail "unknown ARCH '$ARCH': write it as sm_75, sm_90, ..."
     # The list has no suffixed names (sm_90a); nvcc itself judges the suffix.
     if [ -n "$nvcc" ] && [ "$DEVICE" != cpu ]; then
         plain=$(echo "$ARCH" | sed 's/[af]$//')
-        list=$("$nvcc" --list-gpu-code 2>/dev/null | tr '\n' ' ')
+        list=$($nvcc --list-gpu-code 2>/dev/null | tr '\n' ' ')
         case " $list " in
             *" $plain "*) ;;
             *) fail "unknown ARCH '$ARCH': this nvcc builds for $list" ;;
@@ -35,7 +33,7 @@ if [ -n "$nvcc" ] && [ "$DEVICE" != cpu ]; then
     probe=$BUILD/tools/gpu_probe
     if [ ! -x "$probe" ] || [ tools/gpu_probe.c -nt "$probe" ]; then
         mkdir -p "$BUILD/tools"
-        if "$CC" -std=c11 -O2 -o "$probe.$$" tools/gpu_probe.c -ldl 2>/dev/null; then
+        if $CC -std=c11 -O2 -o "$probe.$$" tools/gpu_probe.c -ldl 2>/dev/null; then
             mv "$probe.$$" "$probe"
         fi
     fi

@@ -18,7 +18,10 @@ fail() {
 quote() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
 
 if [ -n "$terms" ]; then
-    case $terms in *[!0-9]*) fail "PI_LOG2_TERMS must be a number from 17 to 34, not '$terms'" ;; esac
+    case $terms in
+        1[789] | 2[0-9] | 3[0-4]) ;;
+        *) fail "PI_LOG2_TERMS must be a number from 17 to 34, not '$terms'" ;;
+    esac
     flags+=("-DPI_LOG2_TERMS=$terms")
 fi
 if [ -n "$type" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs programs in both builds, shows what each prints, and ends with one table.
-#   run.sh lesson/program ...        (environment: BUILD, DEVICE, DEVICE_WHY, FMA, DEFS; see Makefile)
+#   run.sh lesson/program ...        (environment: BUILD, DEVICE, DEVICE_WHY, FMA, DEFS, PI_*; see Makefile)
 # Status: 0 all that ran passed and one ran; 1 a gate or a pinned value failed; 2 a program could not
 # do its work; 77 every program was skipped.
 set -euo pipefail
@@ -9,6 +9,8 @@ out=$BUILD/tmp/run
 mkdir -p "$out"
 echo "device: $DEVICE ($DEVICE_WHY)"
 ran=0 failed=0 broken=0
+parameters=default
+[ -z "${DEFS:-}${PI_FP_T:-}${PI_FP_HEADER:-}${PI_LOG2_TERMS:-}" ] || parameters=other
 table=()
 
 # The hash that a file's line `NAME hash: 0x...` holds, or -.
@@ -26,10 +28,11 @@ row() { table+=("$(printf '%-20s %-7s %-10s %-19s %-19s %s' "$@")"); }
 row program build gates 'run hash' 'partials hash' expected
 for program in "$@"; do
     name=${program##*/}
-    pinned=yes
+    pinned=yes both=0
     for build in fmad nofmad; do
         binary=$name stdout=$out/$name.$build
-        [ "$build" = fmad ] || binary=${name}_nofmad
+        contraction=fused
+        [ "$build" = fmad ] || binary=${name}_nofmad contraction=separate
         rm -f "$stdout"
         if [ "$build-$DEVICE-$FMA" = fmad-cpu-no ]; then
             row "$name" $build 'left out' - - 'this CPU has no FMA'
@@ -49,12 +52,19 @@ for program in "$@"; do
             *) broken=$((broken + 1)) gates="ERROR $status" ;;
         esac
         if [ $status -le 1 ]; then
+            both=$((both + 1))
             "$BUILD/tools/match" "$ROOT/expected_output" "$stdout" >"$stdout.match" 2>&1 || matched=$?
-            case $matched in
-                0) expected='as expected' ;;
-                1) expected='DIFFERS' failed=$((failed + 1)) ;;
-                *) expected='nothing pinned for this' pinned=no ;;
+            case $matched-$parameters in
+                0-*) expected='as expected' ;;
+                1-*) expected='DIFFERS' failed=$((failed + 1)) ;;
+                # Other parameters than the default ones have no expected file; the default ones have.
+                *-other) expected='nothing pinned for this' pinned=no ;;
+                *) expected='NOTHING PINNED' pinned=no failed=$((failed + 1)) ;;
             esac
+            # match goes by what the output says of itself, so that is held against what was built.
+            if ! grep -qx "contraction: $contraction" "$stdout"; then
+                expected="NOT $contraction" failed=$((failed + 1))
+            fi
             [ $matched -eq 0 ] || cat "$stdout.match" >&2
         fi
         row "$name" $build "${gates:-no verdict}" "$(hash_of run "$stdout")" "$(hash_of partials "$stdout")" "$expected"
@@ -67,6 +77,10 @@ for program in "$@"; do
     [ $pinned = no ] || want="$(compare "$(hash_of run "$want_a")" "$(hash_of run "$want_b")") $(compare "$(hash_of partials "$want_a")" "$(hash_of partials "$want_b")")"
     # shellcheck disable=SC2086 # two words, two columns
     row '' builds '' $found "${want/ /, }"
+    if [ $pinned-$both = yes-2 ] && [ "$found" != "$want" ]; then
+        echo "$name: between the builds: $found, expected: $want" >&2
+        failed=$((failed + 1))
+    fi
 done
 
 printf '\n'
