@@ -260,4 +260,8 @@ END
 }
 @test "fault: a contracted fill" {
     fault 's/volatile float product = \(float\)\(i % 1000\) \* 0\.001f;//; s/1\.0f \+ product;/fmaf((float)(i % 1000), 0.001f, 1.0f);/' pins
+    # Total and run hash stay; the partials and the reference betray it.
+    [ "$(row "$BATS_TEST_TMPDIR/edited.out" tree 4)" = 0x4b25426d ]
+    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/edited.out" partials)" 0x92650778d1f2766a
+    grep -q '^reference: 10830445.027577' "$BATS_TEST_TMPDIR/edited.out"
 }

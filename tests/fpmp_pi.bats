@@ -453,3 +453,22 @@ fault() {
     ./edited >out
     refute [ "$(hash_of out float_pair_mid)" = 0x027e1b3ad8e4b26e ]
 }
+
+@test "the partials hash of the output is the asked type's own, for double and float too" {
+    for type in double float; do
+        NOFMAD=1 device_build "$ROOT/fpmp_pi/fpmp_pi.cu" "$BATS_TEST_TMPDIR/$type" -DPI_FP_T=$type -DPI_LOG2_TERMS=20
+        "$BATS_TEST_TMPDIR/$type" >"$BATS_TEST_TMPDIR/out"
+        assert_equal "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" "$(awk -v t=$type '$1 == t { print $NF }' "$BATS_TEST_TMPDIR/out")"
+    done
+    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" 0xe7b9b1875efdae49
+}
+
+@test "at 2^27 terms double's partials differ between the builds" {
+    NOFMAD=1 device_build "$ROOT/fpmp_pi/fpmp_pi.cu" "$BATS_TEST_TMPDIR/separate" -DPI_FP_T=double -DPI_LOG2_TERMS=27
+    "$BATS_TEST_TMPDIR/separate" >"$BATS_TEST_TMPDIR/out"
+    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" 0x839e98f9edbe235e
+    have_fma || return 0
+    device_build "$ROOT/fpmp_pi/fpmp_pi.cu" "$BATS_TEST_TMPDIR/fused" -DPI_FP_T=double -DPI_LOG2_TERMS=27
+    "$BATS_TEST_TMPDIR/fused" >"$BATS_TEST_TMPDIR/out"
+    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" 0x907ea77dd129ee85
+}

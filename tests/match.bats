@@ -275,15 +275,22 @@ REVISED='revision 1 is not the current 2: only the pinned values were compared: 
 
 @test "match: at another revision words may change, values are held" {
     edit 's/revision: 2/revision: 1/; s/summing/adding up/; /^atomic/d; s/^device.*//
-        s/ 1.7e-09/, 1.8e-09/; s/^kernel.*//; s/^tree/& of 256/; s/^gates.*/passed/'
+        s/ 1.7e-09/, 1.8e-09/; s/^kernel.*//; s/^tree/& of 256/; s/^gates passed.*/gates passed: 2/'
     match expected out.txt
     assert_failure 2 # the head now ends before its contraction line
     edit 's/revision: 2/revision: 1/; s/summing/adding up/; /^atomic/d; s/^device: .*/card/
-        s/ 1.7e-09/, 1.8e-09/; s/^kernel.*//; s/^tree/& of 256/; s/^gates.*/passed/'
+        s/ 1.7e-09/, 1.8e-09/; s/^kernel.*//; s/^tree/& of 256/; s/^gates passed.*/gates passed: 2/'
     match expected out.txt
     assert_success
     assert_line "$REVISED"
     assert_line 'out.txt holds every pinned value of expected/day_fused.txt'
+}
+
+@test "match: at another revision too, a run whose gates did not all pass is 1" {
+    edit 's/^revision: 2/revision: 1/; /^gates passed:/d'
+    match expected out.txt
+    assert_failure 1
+    assert_output --partial 'a gate failed'
 }
 
 @test "match: a newer revision than the expected one is compared by values too" {

@@ -91,18 +91,24 @@ blocks() {
     [ $n -ge 1 ]
 }
 
-# held_equal 'marker': every lesson program with a block `// marker` ... `// end marker` has the same one.
-held_equal() {
-    local file n=0
-    rm -f "$BATS_TEST_TMPDIR/first"
-    for file in $(cd "$ROOT" && lessons); do
-        awk -v m="$1" '$0 ~ "^// " m "( |:|$)" { on = 1 } on { print } $0 ~ "^// end " m "$" { on = 0 }' "$ROOT/$file" >"$BATS_TEST_TMPDIR/block"
-        [ -s "$BATS_TEST_TMPDIR/block" ] || continue
-        n=$((n + 1))
-        [ -e "$BATS_TEST_TMPDIR/first" ] || cp "$BATS_TEST_TMPDIR/block" "$BATS_TEST_TMPDIR/first"
-        diff "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/block" || { echo "$file differs in $1"; false; }
+@test "every excerpt and every output on a lesson's page carries its marker, or nothing would hold it" {
+    cd "$ROOT"
+    for page in */README.md; do
+        case $page in cpu/* | expected_output/*) continue ;; esac
+        assert_equal "$page $(grep -cE '^```(cuda|text)$' "$page")" "$page $(grep -cE '^<!-- (snippet|output): ' "$page")"
+        [ "$(grep -c '^<!-- snippet: ' "$page")" -ge 1 ] && [ "$(grep -c '^<!-- output: ' "$page")" -ge 1 ]
     done
-    echo "$n"
+}
+
+@test "hashes in a page's prose and tables are some program's own" {
+    cd "$ROOT"
+    # Those that stand for a planted fault or another size are pinned by the lessons' tests.
+    for page in README.md */README.md; do
+        for value in $(grep -oE '0x[0-9a-f]{16}' "$page" | sort -u); do
+            grep -qrF "$value" expected_output --include='*.txt' || grep -qF "$value" tests/*.bats tests/*/*.cu */*.cu ||
+                { echo "$page: $value is nowhere else"; false; }
+        done
+    done
 }
 
 @test "lessons: plain ASCII, LF, no local include, and of a readable length" {

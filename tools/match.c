@@ -752,6 +752,15 @@ static void show_unpinned(const char *expected, size_t number, const struct text
         printf("            (%zu more lines begin so)\n", alike - 3);
 }
 
+/* Only a run whose every gate passed prints the line. */
+static bool all_gates_passed(const struct text *t)
+{
+    for (size_t i = 0; i < t->lines; i++)
+        if (strncmp(t->line[i], "gates passed:", 13) == 0)
+            return true;
+    return false;
+}
+
 static bool compare_values(const struct text *expected, const struct text *output)
 {
     size_t values = 0;
@@ -773,6 +782,10 @@ static bool compare_values(const struct text *expected, const struct text *outpu
             continue;
         if (++differences <= MAX_SHOWN)
             show_unpinned(expected->line[i], i + 1, output);
+    }
+    if (all_gates_passed(expected) && !all_gates_passed(output)) {
+        puts("the output has no line `gates passed: N`: a gate failed");
+        differences++;
     }
     show_rest(differences);
     if (differences == 0)
