@@ -190,11 +190,11 @@ $(TOOLS)/gpu_probe: tools/gpu_probe.c
 script_env = ROOT=$(call quote,$(CURDIR)) BUILD=$(call quote,$(abspath $(BUILD))) DEVICE=$(DEVICE) ARCH=$(ARCH) \
 	DEVICE_WHY=$(call quote,$(DEVICE_WHY)) NVCC=$(call quote,$(NVCC)) CXX=$(call quote,$(CXX)) CC=$(call quote,$(CC)) \
 	FMA=$(FMA) OPENMP=$(OPENMP) MFMA=$(MFMA) HOST_FLAGS=$(call quote,$(HOST_FLAGS)) DEFS=$(call quote,$(DEFS)) \
-	SANITIZE=$(SANITIZE) RUNTIME=$(call quote,$(abspath $(RUNTIME))) PROBE=$(call quote,$(abspath $(TOOLS)/gpu_probe)) CCCL=$(call quote,$(CCCL)) ALL=$(ALL)
+	SANITIZE=$(SANITIZE) RUNTIME=$(call quote,$(abspath $(RUNTIME))) PROBE=$(call quote,$(abspath $(TOOLS)/gpu_probe)) ALL=$(ALL) $(pi_env)
 program_list = $(foreach p,$(chosen),$(call lesson_of,$(p))/$(p))
 
 run: $(SUITE) $(TOOLS)/match
-	@$(script_env) $(pi_env) bash tools/run.sh $(program_list)
+	@$(script_env) bash tools/run.sh $(program_list)
 
 check: $(addprefix $(BUILD)/$(DEVICE)/,$(if $(filter cpu-no,$(DEVICE)-$(FMA)),,$(PROGRAMS)) $(NOFMAD)) $(TOOLS)/match $(TOOLS)/gpu_probe $(TOOLS)/cu_rewrite $(RUNTIME)
 	@$(script_env) bash tools/check.sh $(TESTS)
@@ -215,10 +215,10 @@ expected: $(SUITE) $(TOOLS)/match
 	@$(script_env) ACCEPT=$(ACCEPT) bash tools/expected.sh $(program_list)
 
 bench: $(SUITE) $(RUNTIME) $(TOOLS)/cu_rewrite
-	@$(script_env) $(pi_env) bash tools/bench.sh $(LESSON)
+	@$(script_env) bash tools/bench.sh $(LESSON)
 
 types: $(RUNTIME) $(TOOLS)/cu_rewrite
-	@$(script_env) $(pi_env) bash tools/pi_types.sh
+	@$(script_env) bash tools/pi_types.sh
 
 cccl:
 	@bash tools/fetch_cccl.sh
