@@ -185,7 +185,8 @@ row() {
     doctor
     assert_success
     assert_equal "$stderr" ''
-    assert_line --partial 'nvcc 13.0 ('
+    # The folder of this run is in that row, and a long one takes a second row.
+    assert_output --regexp $'(^|\n)toolkit +nvcc 13\\.0(\n| ) *\\(/'
     row driver 'for CUDA up to 13.0'
     row card 'NVIDIA H200 (sm_90)'
     row compilers 'g++ 13.1.0 (C++), cc 12.2.0 (C), clang++ 14.0.6'
