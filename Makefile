@@ -17,6 +17,11 @@ ifeq ($(origin NVCC),undefined)
 NVCC := $(shell command -v nvcc || { test -x /usr/local/cuda/bin/nvcc && echo /usr/local/cuda/bin/nvcc; } || echo nvcc)
 endif
 
+# All cores build, unless a -j on the command line says otherwise; a make below takes what it is given.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null),1)
+endif
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: build run check check-all doctor match expected types cccl bench sanitize clean help test-env FORCE
@@ -161,6 +166,12 @@ $(addprefix $(CPU_DIR)/,$(PROGRAMS)): $(CPU_DIR)/%: $(CPU_DIR)/gen/%.cpp $(RUNTI
 $(addprefix $(CPU_DIR)/,$(NOFMAD)): $(CPU_DIR)/%_nofmad: $(CPU_DIR)/gen/%.cpp $(RUNTIME) $(CPU_DIR)/flags/%_nofmad
 	$(call compile_cpu,0)
 
+# The runtime once more, for the tests that run AArch64 programs under emulation.
+AARCH64_RUNTIME := $(if $(filter check,$(MAKECMDGOALS)),$(if $(shell command -v aarch64-linux-gnu-gcc),$(RUNTIME_SOURCES:cpu/%.c=$(BUILD)/aarch64/%.o)))
+$(BUILD)/aarch64/%.o: cpu/%.c $(CPU_HEADERS)
+	@mkdir -p $(@D)
+	aarch64-linux-gnu-gcc -std=c11 -O2 -pthread -Icpu -c -o $@.tmp $< && mv $@.tmp $@
+
 # ---- GPU -------------------------------------------------------------------------------------
 $(addprefix $(GPU_DIR)/flags/,$(PROGRAMS)): $(GPU_DIR)/flags/%: FORCE
 	$(call write_stamp,$(NVCC) $(call gpu_flags,$*,) $(HOST_ID) $(NVCC_ID))
@@ -196,7 +207,7 @@ program_list = $(foreach p,$(chosen),$(call lesson_of,$(p))/$(p))
 run: $(SUITE) $(TOOLS)/match
 	@$(script_env) bash tools/run.sh $(program_list)
 
-check: $(addprefix $(BUILD)/$(DEVICE)/,$(if $(filter cpu-no,$(DEVICE)-$(FMA)),,$(PROGRAMS)) $(NOFMAD)) $(TOOLS)/match $(TOOLS)/gpu_probe $(TOOLS)/cu_rewrite $(RUNTIME)
+check: $(addprefix $(BUILD)/$(DEVICE)/,$(if $(filter cpu-no,$(DEVICE)-$(FMA)),,$(PROGRAMS)) $(NOFMAD)) $(TOOLS)/match $(TOOLS)/gpu_probe $(TOOLS)/cu_rewrite $(RUNTIME) $(AARCH64_RUNTIME)
 	@$(script_env) bash tools/check.sh $(TESTS)
 
 check-all:

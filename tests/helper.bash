@@ -68,17 +68,13 @@ require_aarch64() {
 }
 # aarch64_build SRC OUT [flags]: HOST=none leaves out our host flags, as a plain compile would.
 aarch64_build() {
-    local src=$1 out=$2 fmad=1 host=$HOST_FLAGS c
+    local src=$1 out=$2 fmad=1 host=$HOST_FLAGS
     shift 2
     [ -z "${NOFMAD:-}" ] || fmad=0
     [ "${HOST:-}" != none ] || host='-std=c++17 -O3'
-    for c in "$ROOT"/cpu/*.c; do
-        [ "${c##*/}" != cu_rewrite.c ] || continue
-        aarch64-linux-gnu-gcc -std=c11 -O2 -pthread -I"$ROOT/cpu" -c -o "$out.${c##*/}.o" "$c" || return
-    done
     "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
     # shellcheck disable=SC2086 # lists of words
-    aarch64-linux-gnu-g++ $host -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" "$out".*.o -pthread
+    aarch64-linux-gnu-g++ $host -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" "$BUILD"/aarch64/*.o -pthread
 }
 aarch64_run() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$@"; }
 
