@@ -172,14 +172,15 @@ struct Closure {
     // Runs threads of the block one after the other. A thread that waits at a barrier leaves this loop
     // on its fiber, and the rest are started in the same way on others: a kernel that never waits
     // needs no fiber but this one.
-    CUDA_CPU_FN static void threads(const void* self) {
-        const Closure& closure = *static_cast<const Closure*>(self);
+    CUDA_CPU_FN static void threads() {
         unsigned next = cuda_cpu_first_thread();
+        const Closure& closure = *static_cast<const Closure*>(cuda_cpu_block.launch->closure);
         do {
             cuda_cpu_begin_thread(next);
             closure.arguments.call(closure.body);
             next = cuda_cpu_end_thread(next);
         } while (cuda_cpu_more_threads(next));
+        cuda_cpu_leave();
     }
     static void* clone(const void* self) { return new Closure(*static_cast<const Closure*>(self)); }
     static void destroy(void* self) { delete static_cast<Closure*>(self); }

@@ -101,7 +101,6 @@ struct worker {
     void *dynamic;
     size_t dynamic_bytes;
     struct shared_variable *variables;
-    const struct cuda_cpu_launch *launch;
     char started, passing, finished; /* places for ThreadSanitizer's order: block begins, barrier, thread ends */
 };
 
@@ -139,9 +138,7 @@ UNSEEN static void switch_to(struct worker *w, struct cuda_cpu_fiber *to) {
 #endif
 }
 
-static void fiber_main(void);
-
-UNSEEN static void make_fiber(struct worker *w, unsigned index) {
+UNSEEN __attribute__((noinline)) static void make_fiber(struct worker *w, unsigned index) {
     static atomic_uint guarded;
     struct cuda_cpu_fiber *f = &w->fibers[index];
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -157,10 +154,7 @@ UNSEEN static void make_fiber(struct worker *w, unsigned index) {
     top -= 8;
     memset(top, 0, 8);
 #endif
-    f->sp = top;
-    f->frame = NULL;
-    void (*entry)(void) = fiber_main;
-    memcpy(&f->pc, &entry, sizeof entry);
+    f->top = top;
 #ifdef CUDA_CPU_ASAN
     annotation(w, f)->bottom = memory + guard;
     annotation(w, f)->bytes = STACK_BYTES;
@@ -170,23 +164,24 @@ UNSEEN static void make_fiber(struct worker *w, unsigned index) {
 #endif
 }
 
-/* A fiber for the block's next threads, put at the end of the ring. */
-UNSEEN __attribute__((noinline)) static struct cuda_cpu_fiber *start_fiber(struct worker *w) {
+/* A fiber for the block's next threads, put at the end of the ring: it begins at the top of its stack. */
+UNSEEN struct cuda_cpu_fiber *cuda_cpu_start_fiber(void) {
+    struct worker *w = self;
     struct cuda_cpu_fiber *f = &w->fibers[w->used++];
     if (w->used > w->made) make_fiber(w, w->made++);
-    if (!w->ring) {
-        f->prev = f->next = w->ring = f;
-    } else {
-        f->next = w->ring;
-        f->prev = w->ring->prev;
-        f->prev->next = f;
-        f->next->prev = f;
-    }
+    f->sp = f->top;
+    f->frame = NULL;
+    f->pc = cuda_cpu_block.launch->threads;
+    if (!w->ring) w->ring = f->prev = f;
+    f->next = w->ring;
+    f->prev = w->ring->prev;
+    f->prev->next = f;
+    f->next->prev = f;
     return f;
 }
 
-/* Where every fiber starts, and what it does for good: threads of a block, then a rest until the next. */
-UNSEEN static void fiber_main(void) {
+#if defined(CUDA_CPU_ASAN) || defined(CUDA_CPU_TSAN)
+UNSEEN void cuda_cpu_entered(void) {
     struct worker *w = self;
 #ifdef CUDA_CPU_ASAN
     const void *bottom;
@@ -198,22 +193,24 @@ UNSEEN static void fiber_main(void) {
         scheduler->bytes = bytes;
     }
 #endif
-    for (;;) {
-        struct cuda_cpu_fiber *me = cuda_cpu_block.running;
-        ACQUIRE(&w->started);
-        w->launch->threads(w->launch->closure);
-        RELEASE(&w->finished);
-        struct cuda_cpu_fiber *next = cuda_cpu_block.unstarted ? start_fiber(w) : me->next;
-        if (next == me) {
-            w->ring = NULL;
-            next = &w->scheduler;
-        } else {
-            me->prev->next = me->next;
-            me->next->prev = me->prev;
-            if (w->ring == me) w->ring = me->next;
-        }
-        switch_to(w, next);
+    ACQUIRE(&w->started);
+}
+#endif
+
+UNSEEN void cuda_cpu_leave(void) {
+    struct worker *w = self;
+    struct cuda_cpu_fiber *me = cuda_cpu_block.running, *next = cuda_cpu_next_fiber();
+    RELEASE(&w->finished);
+    if (next == me) {
+        w->ring = NULL;
+        next = &w->scheduler;
+    } else {
+        me->prev->next = me->next;
+        me->next->prev = me->prev;
+        if (w->ring == me) w->ring = me->next;
     }
+    switch_to(w, next);
+    __builtin_unreachable();
 }
 
 UNSEEN static _Noreturn void deadlock(struct worker *w) {
@@ -240,8 +237,6 @@ UNSEEN static _Noreturn void deadlock(struct worker *w) {
     }
     _Exit(2);
 }
-
-struct cuda_cpu_fiber *cuda_cpu_start_fiber(void) { return start_fiber(self); }
 
 UNSEEN static void let_others_run(struct worker *w) { switch_to(w, cuda_cpu_next_fiber()); }
 
@@ -364,14 +359,11 @@ UNSEEN uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source
     return mine->result;
 }
 
-UNSEEN void cuda_cpu_thread_left(void) {
+UNSEEN void cuda_cpu_thread_left(unsigned warp) {
     struct worker *w = self;
-    const unsigned linear = cuda_cpu_block.running->thread.linear, warp = linear / WARP;
-    cuda_cpu_block.alive--;
-    cuda_cpu_block.left[warp] |= UINT32_C(1) << (linear % WARP);
     if (cuda_cpu_block.pending)
         for (unsigned i = 0; i < WARP; i++) end_exchange(w, warp, &w->exchanges[warp][i]);
-    if (cuda_cpu_block.arrived | cuda_cpu_block.pending) (void)cuda_cpu_all_wait();
+    (void)cuda_cpu_all_wait();
 }
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
@@ -463,7 +455,7 @@ UNSEEN static void run_block(struct worker *w, const struct cuda_cpu_launch *lau
     while (w->made < count) make_fiber(w, w->made++);
 #endif
     RELEASE(&w->started);
-    switch_to(w, start_fiber(w));
+    switch_to(w, cuda_cpu_start_fiber());
     ACQUIRE(&w->finished);
 #ifdef CUDA_CPU_ASAN
     free(w->dynamic);
@@ -486,7 +478,7 @@ static struct {
 
 UNSEEN static void work(const struct cuda_cpu_launch *launch) {
     struct worker *w = this_worker();
-    w->launch = launch;
+    cuda_cpu_block.launch = launch;
     blockDim = launch->block;
     gridDim = launch->grid;
 #ifndef CUDA_CPU_ASAN

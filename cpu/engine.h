@@ -43,17 +43,21 @@ struct cuda_cpu_thread {
 
 /* A stack that CUDA threads run on. One cache line: every switch touches two of them. */
 struct cuda_cpu_fiber {
-    void *sp, *frame, *pc;              /* while it waits: stack and frame pointer, and where to go on */
+    void *sp, *frame;                   /* while it waits: stack and frame pointer, */
+    void (*pc)(void);                   /* and where to go on */
     struct cuda_cpu_fiber *prev, *next; /* the ring of those with a thread in the block */
     struct cuda_cpu_thread thread;
+    void *top; /* of the stack: where each block begins anew */
 } __attribute__((aligned(64)));
 
 /* The block that runs on this operating-system thread. */
+struct cuda_cpu_launch;
 struct cuda_cpu_block {
     struct cuda_cpu_fiber *running;
     unsigned generation; /* barriers passed */
     unsigned unstarted;  /* threads still to be started */
     unsigned count;      /* threads in the block */
+    const struct cuda_cpu_launch *launch;
     /* Until a thread waits they run in order, and who has returned needs no book. Then this is set, and: */
     unsigned waited;
     unsigned alive;      /* threads that have not returned; 0 before */
@@ -66,13 +70,14 @@ extern __thread struct cuda_cpu_block cuda_cpu_block;
 /* A switch changes the fiber, and nothing has to be copied for it. */
 #define threadIdx (cuda_cpu_block.running->thread.index)
 
-/* A launch: threads runs CUDA threads of the block until none is left to start. */
+/* A launch. threads is where every fiber starts: it runs CUDA threads of the block until none is left to
+   start, and then calls cuda_cpu_leave. */
 struct cuda_cpu_launch {
     uint3 grid, block;
     size_t shared_bytes;
     void *stream;
     const void *kernel; /* its address, or null: what attributes are kept under */
-    void (*threads)(const void *closure);
+    void (*threads)(void);
     const void *closure;
     void *(*clone)(const void *closure); /* for graphs, which keep it */
     void (*destroy)(void *closure);
@@ -89,11 +94,19 @@ void cuda_cpu_run(const struct cuda_cpu_launch *launch); /* errors: cudaGetLastE
 #define CUDA_CPU_LOOP static inline __attribute__((always_inline))
 #endif
 
-/* Called when a thread returns in a block in which one has waited. */
-void cuda_cpu_thread_left(void);
+/* What the sanitizers want to know when a fiber starts. */
+void cuda_cpu_entered(void);
+/* The end of a fiber in this block: goes to who runs next, and does not come back. Not marked so, since a
+   compiler would then call it and not jump, and the processor would miss the next return that it predicts. */
+void cuda_cpu_leave(void);
+/* A thread has returned for which others may wait. */
+void cuda_cpu_thread_left(unsigned warp);
 
 /* Around the CUDA threads that one fiber runs: their numbers are kept in a register. */
 CUDA_CPU_LOOP unsigned cuda_cpu_first_thread(void) {
+#if defined(CUDA_CPU_ASAN) || defined(CUDA_CPU_TSAN)
+    cuda_cpu_entered();
+#endif
     cuda_cpu_block.running->thread.index.y = cuda_cpu_block.running->thread.index.z = 0;
     return cuda_cpu_block.count - cuda_cpu_block.unstarted;
 }
@@ -112,7 +125,9 @@ CUDA_CPU_LOOP void cuda_cpu_begin_thread(unsigned linear) {
 /* The number of the next thread: after a wait others may have been started since. */
 CUDA_CPU_LOOP unsigned cuda_cpu_end_thread(unsigned linear) {
     if (!cuda_cpu_block.waited) return linear + 1;
-    cuda_cpu_thread_left();
+    cuda_cpu_block.alive--;
+    cuda_cpu_block.left[linear / 32] |= UINT32_C(1) << linear % 32;
+    if (cuda_cpu_block.arrived | cuda_cpu_block.pending) cuda_cpu_thread_left(linear / 32);
     return cuda_cpu_block.count - cuda_cpu_block.unstarted;
 }
 /* Does this fiber run it? For ThreadSanitizer each thread has a fiber of its own. */
