@@ -456,6 +456,18 @@ const std::vector<T>& telling() {
     return x;
 }
 
+// Where a path leaves the definition over n samples: the first leaf it gets wrong by itself.
+static std::string whereFirst(Path path, size_t n) {
+    const auto& x = telling<Mix::Type>();
+    std::string where = "n = " + std::to_string(n);
+    for (size_t i = 0; i < n; i += kLeaf) {
+        const std::vector<Mix::Type> leaf(&x[i], &x[i] + leafSize(n, i / kLeaf));
+        if (treeBits(&path, Mix(), leaf, leaf.size()) != orderBits(kTree, Mix(), leaf, leaf.size()))
+            return where + ", the leaf at index " + std::to_string(i);
+    }
+    return where + ", above the leaves";
+}
+
 // The bits over telling samples by four operators that round, and by one that hides nothing.
 typedef std::vector<unsigned long long> Row;
 template <typename Bits>
@@ -525,7 +537,7 @@ static std::string tablePaths() {
         printf("%-22s %5s  0x%08llx  0x%08llx  0x%016llx  0x%016llx  %s\n", name.c_str(),
                count.c_str(), row[0], row[1], row[2], row[3], row == want ? "same" : "different");
         for (unsigned long long bits : row) hash = fnv1a(hash, bits, 8);
-        if (first.empty() && row != want) first = name;
+        if (first.empty() && row != want) first = name + ", " + whereFirst(path, kElements);
     }
     printf("run hash: 0x%016llx\n", hash);
     return first;
@@ -608,13 +620,13 @@ int main(int argc, char**) {
         for (Path path : kPaths)
             if (sizes.empty() && treeBits(&path, Mix(), telling<Mix::Type>(), n) !=
                                      orderBits(kTree, Mix(), telling<Mix::Type>(), n))
-                sizes = std::to_string(n);
+                sizes = whereFirst(path, n);
     puts("");
     gate(paths.empty(), "the same bits on every path", "first: %s", paths.c_str());
     gate(unknown.empty(), "the known answers", "first: %s", unknown.c_str());
     gate(blind.empty(), "each wrong order shows", "first not: %s", blind.c_str());
     gate(operators.empty(), "operators, zeros, NaN, initial value", "first: %s", operators.c_str());
-    gate(sizes.empty(), "host = device = chunks at small sizes", "first: n = %s", sizes.c_str());
+    gate(sizes.empty(), "host = device = chunks at small sizes", "first: %s", sizes.c_str());
     for (void* p : {g_in, g_work0, g_work1, g_result}) CUDA_CHECK(cudaFree(p));
     return finish();
 }

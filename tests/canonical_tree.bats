@@ -170,13 +170,14 @@ refuses() {
 
     local paths='gate failed: the same bits on every path: first: ' sizes='gate failed: host = device = chunks at small sizes: first: n = '
     local operators='gate failed: operators, zeros, NaN, initial value: first: '
-    refuses ascending "${paths}device, level by level" "${operators}max, the last +0.0" "${sizes}255" \
+    refuses ascending "${paths}device, level by level, n = 66049, the leaf at index 0" "${operators}max, the last +0.0" \
+        "${sizes}255, the leaf at index 0" \
         'gate failed: each wrong order shows: first not: odd node merged left, n = 1025'
     refuses merged 'gate failed: the known answers: first: the canonical tree, n = 1025' "${operators}the same, init 1"
-    refuses half "${paths}device, level by level" "${sizes}513"
+    refuses half "${paths}device, level by level, n = 66049, above the leaves" "${sizes}513, above the leaves"
     assert_line --regexp '^chunks of 768 .* different$'
-    refuses fold 'gate failed: the known answers: first: the canonical tree, n = 1025' "${paths}host, 1 asked" "${sizes}256"
-    refuses padded "${paths}device, level by level" "${operators}all" \
+    refuses fold 'gate failed: the known answers: first: the canonical tree, n = 1025' "${paths}host, 1 asked" "${sizes}256, the leaf at index 0"
+    refuses padded "${paths}device, level by level, n = 66049, the leaf at index 66048" "${operators}all" \
         'sum, all -0.0          0x80000000  0x00000000  0x80000000'
 }
 
