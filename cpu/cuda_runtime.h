@@ -6,15 +6,19 @@
 #include "cuda_runtime_api.h"
 #include "engine.h"
 
+// The C headers and <new> are what nvcc's own header brings in, and code may rest on it.
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <new>
 #include <type_traits>
 #include <utility>
 

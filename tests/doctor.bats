@@ -85,6 +85,7 @@ END
     stub half '[[ $* == *-dump* ]]'
     stub nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.88"'
     stub bats 'echo "Bats 1.8.2"'
+    stub parallel 'echo "GNU parallel 20221122"'
     stub aarch64-linux-gnu-g++ 'exit 0'
     stub qemu-aarch64-static 'exit 0'
     mkdir -p lib/bats-support lib/bats-assert
@@ -316,6 +317,10 @@ sudo apt-get install gcc libc6-dev"
     doctor
     row AArch64 'no cross compiler, no emulator (optional)'
     assert_line --partial 'g++-aarch64-linux-gnu qemu-user'
+    refute_output --partial 'parallel'
+    (cd "$BATS_TEST_TMPDIR" && rm bin/parallel && stub parallel 'echo "parallel of moreutils"')
+    doctor
+    assert_output --regexp $'\noptional .* qemu-user\\s+parallel\n'
     ln -s g++ "$BATS_TEST_TMPDIR/bin/clang++-19"
     doctor CXX=clang++-19 OPENMP=no
     assert_line --partial 'libomp-dev'

@@ -217,6 +217,8 @@ else
     [[ $aarch64 != *no\ * ]] || aarch64+=' (optional)'
     row 'AArch64' "$aarch64"
 fi
+# Without it the test files run one after the other. moreutils has another program of that name.
+[[ $(parallel --version 2>/dev/null || true) == *'GNU parallel'* ]] || optional+=(parallel)
 
 # --- what is missing, what to type --------------------------------------------
 # Package names are Debian's; Ubuntu and WSL share them.

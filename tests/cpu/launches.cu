@@ -11,7 +11,7 @@ static int sink() {
     return value;
 }
 
-__global__ void none() { atomicAdd(&g_sink, 1); }
+__global__ void none() { assert(gridDim.x > 0); atomicAdd(&g_sink, 1); }
 __global__ void add(int a, int b) { atomicAdd(&g_sink, a + b); }
 __global__ void pointers(const int* p, float* q, unsigned long long bits) {
     if (p == nullptr && q == nullptr) atomicAdd(&g_sink, (int)bits);
