@@ -166,8 +166,9 @@ $(addprefix $(CPU_DIR)/,$(PROGRAMS)): $(CPU_DIR)/%: $(CPU_DIR)/gen/%.cpp $(RUNTI
 $(addprefix $(CPU_DIR)/,$(NOFMAD)): $(CPU_DIR)/%_nofmad: $(CPU_DIR)/gen/%.cpp $(RUNTIME) $(CPU_DIR)/flags/%_nofmad
 	$(call compile_cpu,0)
 
-# The runtime once more, for the tests that run AArch64 programs under emulation.
-AARCH64_RUNTIME := $(if $(filter check,$(MAKECMDGOALS)),$(if $(shell command -v aarch64-linux-gnu-gcc),$(RUNTIME_SOURCES:cpu/%.c=$(BUILD)/aarch64/%.o)))
+# The runtime once more, for the tests that run AArch64 programs under emulation. (GNU Make 3.81 starts
+# a plain command without a shell, where `command` is none: hence the ||.)
+AARCH64_RUNTIME := $(if $(filter check,$(MAKECMDGOALS)),$(if $(shell command -v aarch64-linux-gnu-gcc || true),$(RUNTIME_SOURCES:cpu/%.c=$(BUILD)/aarch64/%.o)))
 $(BUILD)/aarch64/%.o: cpu/%.c $(CPU_HEADERS)
 	@mkdir -p $(@D)
 	aarch64-linux-gnu-gcc -std=c11 -O2 -pthread -Icpu -c -o $@.tmp $< && mv $@.tmp $@
