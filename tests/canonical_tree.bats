@@ -52,8 +52,8 @@ setup_file() {
     perl -pe 's/^int main\(/int lessonMain(/' "$LESSON" >"$dir/checks.cu"
     cat "$PARTS/checks.cu" >>"$dir/checks.cu"
     # shellcheck disable=SC2046 # no word, or one
-    # -O1 alone would contract nothing.
-    start checks quick '1 -fexpensive-optimizations' "$dir/checks.cu" "$dir/checks" -I"$PARTS" "$dir/reference.o" $(openmp)
+    # g++ contracts from -O2 on.
+    start checks quick '2' "$dir/checks.cu" "$dir/checks" -I"$PARTS" "$dir/reference.o" $(openmp)
     NOFMAD=1 start serial quick 0 "$LESSON" "$dir/serial"
     finish_builds
 }

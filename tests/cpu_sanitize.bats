@@ -170,11 +170,14 @@ EOF
 }
 
 @test "thread: blocks that add to one place without an atomic, by line" {
-    faulty thread <<'EOF'
+    # Blocks wait for one on another thread, or a busy machine could run them all on one.
+    CUDA_CPU_WORKERS=2 faulty thread <<'EOF'
 #include <cuda_runtime.h>
 #include <sched.h>
+__device__ int arrived;
 __global__ void k(int* out) {
-    for (int i = 0; i < 100; ++i) sched_yield();
+    atomicAdd(&arrived, 1);
+    for (int i = 0; i < 1000000 && atomicAdd(&arrived, 0) < 2; ++i) sched_yield();
     *out += 1;
 }
 int main() {
@@ -185,5 +188,5 @@ int main() {
 }
 EOF
     assert_output --partial 'data race'
-    assert_output --partial 'bug.cu:5'
+    assert_output --partial 'bug.cu:7'
 }
