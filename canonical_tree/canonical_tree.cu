@@ -234,20 +234,27 @@ const char* hostTree(Op op, In in, size_t n, const TypeOf<Op>* init, TypeOf<Op>*
     if (n == 0) return "n is 0: a tree over no sample has no value";
     if (work == nullptr || result == nullptr) return "the work or the result pointer is null";
     if (capacity < treeWorkCount(n)) return "the work buffer is too small: see treeWorkCount(n)";
+    constexpr size_t kGroup = 256;  // leaves a thread takes: a subtree, so it pairs them at once
+    const size_t leaves = leafCount(n), groups = (leaves + kGroup - 1) / kGroup;
     int ran = 1;
 #ifdef _OPENMP
     const int asked = threads != nullptr ? startableThreads(std::max(1, *threads)) : 1;
 #pragma omp parallel for num_threads(asked) schedule(static)
 #endif
-    for (long long leaf = 0; leaf < (long long)leafCount(n); ++leaf) {
-        const size_t first = (size_t)leaf * kLeaf, count = leafSize(n, (size_t)leaf);
-        work[leaf] = count < kLeaf ? hostLeaf(op, in, first, count) : wholeLeaf(op, in, first);
+    for (long long group = 0; group < (long long)groups; ++group) {
+        const size_t from = (size_t)group * kGroup, to = std::min(from + kGroup, leaves);
+        for (size_t leaf = from; leaf < to; ++leaf) {
+            const size_t first = leaf * kLeaf, count = leafSize(n, leaf);
+            work[leaf] = count < kLeaf ? hostLeaf(op, in, first, count) : wholeLeaf(op, in, first);
+        }
+        hostPairs(op, work + from, to - from);  // the group's value is work[from] then
 #ifdef _OPENMP
-        if (leaf == 0) ran = omp_get_num_threads();  // one thread alone has leaf 0
+        if (group == 0) ran = omp_get_num_threads();  // one thread alone has group 0
 #endif
     }
+    for (size_t group = 1; group < groups; ++group) work[group] = work[group * kGroup];
     if (threads != nullptr) *threads = ran;
-    const TypeOf<Op> tree = hostPairs(op, work, leafCount(n));
+    const TypeOf<Op> tree = hostPairs(op, work, groups);
     *result = init != nullptr ? op(*init, tree) : tree;
     return nullptr;
 }

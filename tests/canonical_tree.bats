@@ -166,6 +166,9 @@ refuses() {
     fault padded 0 "$LESSON" '
         s/if \(t < count\) slot\[t\] = (op\.sample\(in\[first \+ t\]\));/slot[t] = t < count ? $1 : TypeOf<Op>();/ or die;
         s/if \(t < stride && t \+ stride < count\) (slot\[t\] = .*\n +__sync)/if (t < stride) $1/ or die'
+    # Each thread takes an equal share of the leaves.
+    fault shares 0 "$LESSON" '
+        s/constexpr size_t kGroup = 256;/const size_t kGroup = leafCount(n) \/ (threads != nullptr ? *threads : 1) + 1;/ or die'
     finish_builds
 
     local paths='gate failed: the same bits on every path: first: ' sizes='gate failed: host = device = chunks at small sizes: first: n = '
@@ -177,6 +180,8 @@ refuses() {
     refuses half "${paths}device, level by level, n = 66049, above the leaves" "${sizes}513, above the leaves"
     assert_line --regexp '^chunks of 768 .* different$'
     refuses fold 'gate failed: the known answers: first: the canonical tree, n = 1025' "${paths}host, 1 asked" "${sizes}256, the leaf at index 0"
+    refuses shares "${paths}host, 2 asked"
+    assert_line --regexp '^host, 1 asked .* same$'
     refuses padded "${paths}device, level by level, n = 66049, the leaf at index 66048" "${operators}all" \
         'sum, all -0.0          0x80000000  0x00000000  0x80000000'
 }

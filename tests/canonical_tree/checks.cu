@@ -366,12 +366,13 @@ static void integers() {
 }
 
 static void threads() {
-    makeSamples(300001);
-    const unsigned long long want = reference(Mix(), REF_TREE, 300001);
+    const size_t n = 4294967;  // 66 groups of leaves: work for each of 64 threads
+    makeSamples(n);
+    const unsigned long long want = reference(Mix(), REF_TREE, n);
     int most = 0;
     for (int asked : {1, 64, 2, 3, 4, 5, 8, 16, 33, 64, 1, 0, -1}) {
         int ran = asked;
-        if (hostBits(Mix(), 300001, 0, &ran) != want) wrong("%d threads asked", asked);
+        if (hostBits(Mix(), n, 0, &ran) != want) wrong("%d threads asked", asked);
         if (ran < 1 || ran > std::max(asked, 1)) wrong("%d threads asked, %d ran", asked, ran);
         most = std::max(most, ran);
     }
