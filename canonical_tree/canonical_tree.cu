@@ -188,23 +188,26 @@ TypeOf<Op> hostPairs(Op op, TypeOf<Op>* node, size_t count) {
 // host tree: one block too, for the benchmark, which takes it out.
 #ifdef _OPENMP
 // How many threads to ask OpenMP for, at most `asked`. GNU's ends the program if it cannot start
-// one (there may be a limit on processes), so twice as many are started here first, all alive at
-// once, where a failure is an exception. Twice, since a joined thread counts for a moment longer.
+// one (there may be a limit on processes), so before a team grows, twice as many are started here,
+// all alive at once, where a failure is an exception. Twice, since a joined thread counts for a
+// moment longer. Nothing helps if another program takes the place in that moment.
 static int startableThreads(int asked) {
-    static std::atomic<int> proven{1};
-    if (asked <= proven) return asked;
-    static std::mutex door;
-    std::vector<std::thread> crew;
-    door.lock();
-    try {
-        while (crew.size() < 2 * ((size_t)asked - 1))
-            crew.emplace_back([] { std::lock_guard<std::mutex> through(door); });
-    } catch (...) {  // no more than these
+    static thread_local int team = 1;  // OpenMP keeps its last team; a smaller one ends the rest
+    if (asked > team) {
+        std::mutex door;
+        std::vector<std::thread> crew;
+        door.lock();
+        try {
+            while (crew.size() < 2 * ((size_t)asked - 1))
+                crew.emplace_back([&door] { std::lock_guard<std::mutex> through(door); });
+        } catch (...) {  // no more than these
+        }
+        door.unlock();
+        for (std::thread& t : crew) t.join();
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        asked = 1 + (int)(crew.size() / 2);
     }
-    door.unlock();
-    for (std::thread& t : crew) t.join();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return proven = 1 + (int)(crew.size() / 2);
+    return team = asked;
 }
 #endif
 
@@ -321,8 +324,8 @@ __global__ void storeTree(Op op, const T* tree, bool hasInit, T init, T* result)
 // Enqueues the tree over in[0] .. in[n - 1] on stream: *result is there once the stream has run.
 // init is null or a value on the host, read now; all else is device memory. Each work buffer holds
 // capacity values, of which treeWorkCount(n) are used: a level reads one and writes the other, as
-// in place a block would read what another wrote. Returns null, or the rule that was broken
-// (nothing was computed then), or CUDA's error.
+// in place a block would read what another wrote. Returns null, or the rule that was broken or an
+// error that CUDA still held (nothing was computed then), or CUDA's error from a launch.
 template <typename Op>
 const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* init,
                        TypeOf<Op>* work0, TypeOf<Op>* work1, size_t capacity, TypeOf<Op>* result,
@@ -331,6 +334,7 @@ const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* 
     if (!in || !work0 || !work1 || !result) return "a device pointer is null";
     if (capacity < treeWorkCount(n)) return "a work buffer is too small: see treeWorkCount(n)";
     if (leafCount(n) > 0x7fffffff) return "more than 2^31 - 1 leaves: more than a grid has blocks";
+    if (cudaPeekAtLastError() != cudaSuccess) return cudaGetErrorString(cudaPeekAtLastError());
     leafLevel<<<(unsigned)leafCount(n), (unsigned)kLeaf, 0, stream>>>(op, in, n, work0);
     for (size_t count = leafCount(n); count > 1; count = pairCount(count)) {
         const unsigned blocks = (unsigned)leafCount(pairCount(count));
@@ -463,18 +467,6 @@ const std::vector<T>& telling() {
     return x;
 }
 
-// Where a path leaves the definition over n samples: the first leaf it gets wrong by itself.
-static std::string whereFirst(Path path, size_t n) {
-    const auto& x = telling<Mix::Type>();
-    std::string where = "n = " + std::to_string(n);
-    for (size_t i = 0; i < n; i += kLeaf) {
-        const std::vector<Mix::Type> leaf(&x[i], &x[i] + leafSize(n, i / kLeaf));
-        if (treeBits(&path, Mix(), leaf, leaf.size()) != orderBits(kTree, Mix(), leaf, leaf.size()))
-            return where + ", the leaf at index " + std::to_string(i);
-    }
-    return where + ", above the leaves";
-}
-
 // The bits over telling samples by four operators that round, and by one that hides nothing.
 typedef std::vector<unsigned long long> Row;
 template <typename Bits>
@@ -482,6 +474,18 @@ Row rowOf(Bits bits) {
     return {bits(Sum<float>(), telling<float>()), bits(Difference<float>(), telling<float>()),
             bits(Sum<double>(), telling<double>()), bits(Difference<double>(), telling<double>()),
             bits(Mix(), telling<Mix::Type>())};
+}
+
+// Where a path leaves the definition over n samples: with the leaves before that index it is right.
+static std::string whereFirst(Path path, size_t n) {
+    size_t right = 0, wrong = leafCount(n);  // so many leaves from the start on
+    while (wrong - right > 1) {
+        const size_t leaves = (right + wrong) / 2, m = leaves * kLeaf;
+        const Row got = rowOf([&](auto op, auto& x) { return treeBits(&path, op, x, m); });
+        const Row want = rowOf([&](auto op, auto& x) { return orderBits(kTree, op, x, m); });
+        (got == want ? right : wrong) = leaves;
+    }
+    return "n = " + std::to_string(n) + ", from index " + std::to_string(right * kLeaf) + " on";
 }
 
 // A grid-stride sum a thread: the grid decides which samples meet.
@@ -586,7 +590,7 @@ static std::string tableOperators() {
         for (Path path : kPaths) {
             const unsigned long long bits = treeBits(&path, op, x, count, init);
             printf(" 0x%08llx ", bits);
-            if (first.empty() && bits != want) first = name;
+            if (first.empty() && bits != want) first = name + (", n = " + std::to_string(count));
         }
         printf(" 0x%08llx\n", want);
     };

@@ -188,7 +188,8 @@ T identityOf(All<T>) {
 }
 template <typename T>
 T identityOf(Max<T>) {
-    return -std::numeric_limits<T>::infinity();  // 0 if T is unsigned
+    typedef std::numeric_limits<T> Limits;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
 }
 
 // snippet: warp
@@ -275,7 +276,7 @@ static size_t fusedWorkCount(size_t n) {
 // All pointers are to device memory; work holds capacity values, of which fusedWorkCount(n) are
 // used. A block takes 1, 2 or 4 steps: fewer mean more blocks to share a small n, more mean fewer
 // nodes on top of a large one, and the bits are the same. Returns null, or the rule that was broken
-// (nothing was computed then), or CUDA's error.
+// or an error that CUDA still held (nothing was computed then), or CUDA's error from a launch.
 template <typename Op>
 const char* fusedTree(Op op, const TypeOf<Op>* in, size_t n, TypeOf<Op>* work, size_t capacity,
                       TypeOf<Op>* result, cudaStream_t stream, int steps = 2) {
@@ -286,6 +287,7 @@ const char* fusedTree(Op op, const TypeOf<Op>* in, size_t n, TypeOf<Op>* work, s
     const size_t blocks = blockCount(n, steps);
     const int topThreads = blocks < 1024 ? 256 : 1024;
     if (blocks > 0x7fffffff) return "more than 2^31 - 1 blocks: more than a grid has";
+    if (cudaPeekAtLastError() != cudaSuccess) return cudaGetErrorString(cudaPeekAtLastError());
     fusedPass<<<(unsigned)blocks, kThreads, 0, stream>>>(op, identityOf(op), in, n, steps, work);
     fusedTop<<<1, topThreads, 0, stream>>>(op, identityOf(op), work, blocks, result);
     const cudaError_t err = cudaPeekAtLastError();

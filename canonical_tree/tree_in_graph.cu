@@ -219,8 +219,8 @@ __global__ void storeTree(Op op, const T* tree, bool hasInit, T init, T* result)
 // Enqueues the tree over in[0] .. in[n - 1] on stream: *result is there once the stream has run.
 // init is null or a value on the host, read now; all else is device memory. Each work buffer holds
 // capacity values, of which treeWorkCount(n) are used: a level reads one and writes the other, as
-// in place a block would read what another wrote. Returns null, or the rule that was broken
-// (nothing was computed then), or CUDA's error.
+// in place a block would read what another wrote. Returns null, or the rule that was broken or an
+// error that CUDA still held (nothing was computed then), or CUDA's error from a launch.
 template <typename Op>
 const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* init,
                        TypeOf<Op>* work0, TypeOf<Op>* work1, size_t capacity, TypeOf<Op>* result,
@@ -229,6 +229,7 @@ const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* 
     if (!in || !work0 || !work1 || !result) return "a device pointer is null";
     if (capacity < treeWorkCount(n)) return "a work buffer is too small: see treeWorkCount(n)";
     if (leafCount(n) > 0x7fffffff) return "more than 2^31 - 1 leaves: more than a grid has blocks";
+    if (cudaPeekAtLastError() != cudaSuccess) return cudaGetErrorString(cudaPeekAtLastError());
     leafLevel<<<(unsigned)leafCount(n), (unsigned)kLeaf, 0, stream>>>(op, in, n, work0);
     for (size_t count = leafCount(n); count > 1; count = pairCount(count)) {
         const unsigned blocks = (unsigned)leafCount(pairCount(count));
@@ -407,12 +408,11 @@ int main(int argc, char**) {
     launchMany("tree, float max", Max<float>(), treeAlone, kSmall, kLaunches, 0);
     launchMany("tree, float all", All<float>(), treeAlone, kSmall, kLaunches, 0);
     launchMany("tree, integer mix", Mix(), treeAlone, kSmall, kLaunches, 0);
-    launchMany("fork and join, float sum", Sum<float>(), forkJoin, kElements, kLarge, 0x43c91abb);
-    launchMany("fork and join, double sum", Sum<double>(), forkJoin, kElements, kLarge,
-               0x4060c23ab8400001);
-    launchMany("host node, float sum", Sum<float>(), hostNode, kElements, kLarge, 0x43c91abb);
-    launchMany("host node, double sum", Sum<double>(), hostNode, kElements, kLarge,
-               0x4060c23ab8400001);
+    const unsigned long long floats = 0x43c91abb, doubles = 0x4060c23ab8400001;  // known answers
+    launchMany("fork and join, float sum", Sum<float>(), forkJoin, kElements, kLarge, floats);
+    launchMany("fork and join, double sum", Sum<double>(), forkJoin, kElements, kLarge, doubles);
+    launchMany("host node, float sum", Sum<float>(), hostNode, kElements, kLarge, floats);
+    launchMany("host node, double sum", Sum<double>(), hostNode, kElements, kLarge, doubles);
     printf("\nrun hash: 0x%016llx\n\n", g_runHash);
     for (const auto& row : g_rows) gate(row.second < 0, row.first, "first: launch %d", row.second);
     for (cudaStream_t stream : {g_stream, g_other}) CUDA_CHECK(cudaStreamDestroy(stream));

@@ -70,11 +70,24 @@ check() {
 @test "known answers and wrong orders are the reference's, and each wrong order shows" { check orders; }
 @test "every legal chunking gives the tree, every other chunk is refused by its rule" { check chunks; }
 @test "signs of zero, with and without an initial value" { check zeros; }
+@test "an initial value is the left operand, once and last" { check initials; }
 @test "NaN and infinities at every slot of a leaf, for sum and max" { check specials; }
 @test "subnormals count" { check subnormals; }
 @test "integer sums, max and all: modulo 2^w, in any order" { check integers; }
 @test "1 to 64 threads: the same bits, never more threads than asked for" { check threads; }
+@test "a team of threads that shrank grows again beside others" { check teams; }
+@test "both work buffers of the levels are used in turns" { check buffers; }
 @test "bad calls are refused by their rule, and nothing is written" { check refusals; }
+@test "CUDA's errors are returned, and one from before stops the tree" { check errors; }
+@test "more than 2^32 samples on the host, whole and in chunks" { check hostIndices; }
+@test "more than 2^32 samples on a card" {
+    [ "$DEVICE" = gpu ] || skip "17 GiB of samples: for a card of that size"
+    nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1 | {
+        read -r mib
+        [ "$mib" -gt 18000 ]
+    } || skip "the card has less than 18,000 MiB"
+    check large
+}
 @test "index arithmetic at 2^31 - 1, 2^31 + 1, 2^32 + 1 and beyond, without the samples" { check indices; }
 
 # The tables without what may differ: the OpenMP sum's rows and the threads that ran.
@@ -105,7 +118,7 @@ fixed() { sed -n '/^right:/d; /^grid-stride/p; /^path/,$p' | sed 's/^\(host, *[0
     local limit
     for limit in 2 14; do  # two: the shell and the program
         run setpriv --reuid=65534 --regid=65534 --clear-groups \
-            bash -c "ulimit -u $limit && '$dir/checks' threads && exec '$dir/checks' lesson"
+            bash -c "ulimit -u $limit && '$dir/checks' threads && '$dir/checks' teams && exec '$dir/checks' lesson"
         echo "limit $limit: $output"
         [ "$status" -eq 0 ] || break
     done
@@ -166,6 +179,8 @@ refuses() {
     fault padded 0 "$LESSON" '
         s/if \(t < count\) slot\[t\] = (op\.sample\(in\[first \+ t\]\));/slot[t] = t < count ? $1 : TypeOf<Op>();/ or die;
         s/if \(t < stride && t \+ stride < count\) (slot\[t\] = .*\n +__sync)/if (t < stride) $1/ or die'
+    # A sample of one leaf in the middle is wrong on the device.
+    fault leaf 0 "$LESSON" 's/op\.sample\(in\[first \+ t\]\)/op.sample(in[first + (blockIdx.x == 5 \&\& t == 3 ? 0 : t)])/ or die'
     # Each thread takes an equal share of the leaves.
     fault shares 0 "$LESSON" '
         s/constexpr size_t kGroup = 256;/const size_t kGroup = leafCount(n) \/ (threads != nullptr ? *threads : 1) + 1;/ or die'
@@ -173,16 +188,17 @@ refuses() {
 
     local paths='gate failed: the same bits on every path: first: ' sizes='gate failed: host = device = chunks at small sizes: first: n = '
     local operators='gate failed: operators, zeros, NaN, initial value: first: '
-    refuses ascending "${paths}device, level by level, n = 66049, the leaf at index 0" "${operators}max, the last +0.0" \
-        "${sizes}255, the leaf at index 0" \
+    refuses ascending "${paths}device, level by level, n = 66049, from index 0 on" "${operators}max, the last +0.0" \
+        "${sizes}255, from index 0 on" \
         'gate failed: each wrong order shows: first not: odd node merged left, n = 1025'
     refuses merged 'gate failed: the known answers: first: the canonical tree, n = 1025' "${operators}the same, init 1"
-    refuses half "${paths}device, level by level, n = 66049, above the leaves" "${sizes}513, above the leaves"
+    refuses half "${paths}device, level by level, n = 66049, from index 512 on" "${sizes}513, from index 512 on"
     assert_line --regexp '^chunks of 768 .* different$'
-    refuses fold 'gate failed: the known answers: first: the canonical tree, n = 1025' "${paths}host, 1 asked" "${sizes}256, the leaf at index 0"
+    refuses fold 'gate failed: the known answers: first: the canonical tree, n = 1025' "${paths}host, 1 asked" "${sizes}256, from index 0 on"
+    refuses leaf "${paths}device, level by level, n = 66049, from index 1280 on" "${sizes}8449, from index 1280 on"
     refuses shares "${paths}host, 2 asked"
     assert_line --regexp '^host, 1 asked .* same$'
-    refuses padded "${paths}device, level by level, n = 66049, the leaf at index 66048" "${operators}all" \
+    refuses padded "${paths}device, level by level, n = 66049, from index 66048 on" "${operators}all" \
         'sum, all -0.0          0x80000000  0x00000000  0x80000000'
 }
 
@@ -194,6 +210,10 @@ refuses() {
         s/(CUDA_CHECK\(cudaGraphLaunch)/if (launch == 0) $1/ or die;
         s/fill\(b, b\.n \/ 2, b\.n, g_other\)/fill(b, 0, b.n \/ 2, g_other)/ or die'
     finish_builds
+    # A graph runs once, and the input stays the same: only the poison shows it.
+    fault stale 1 "$GRAPH" '
+        s/(CUDA_CHECK\(cudaGraphLaunch)/if (launch == 0) $1/ or die;
+        s/return launch % 2 == 1 .*;/return tellingSample<T>(i);/ or die'
     fault unjoined 1 "$GRAPH" 's/ +CUDA_CHECK\(cudaStreamWaitEvent\(g_stream, join, 0\)\);\n//'
     # Another tree on the host than on the device; the third graph keeps its total on the host.
     fault kept 1 "$GRAPH" '
@@ -206,6 +226,7 @@ refuses() {
     assert_line 'gates passed: 8'
     refuses once 'gate failed: tree, float sum: first: launch 1' 'gate failed: host node, float sum: first: launch 1' \
         'gate failed: fork and join, float sum: first: launch 0'
+    refuses stale 'gate failed: tree, float sum: first: launch 1' 'gate failed: host node, float sum: first: launch 1'
     refuses kept 'gate failed: tree, integer mix: first: launch 0' 'gate failed: host node, double sum: first: launch 0'
     # Never joined: the capture itself cannot be ended.
     run --separate-stderr "$BATS_FILE_TMPDIR/unjoined"

@@ -104,12 +104,13 @@ cases() {
     if have_fma; then diff "$out/fused_tree.rest" "$out/fused_tree_nofmad.rest"; fi
 }
 
-@test "every n from 1 to 1,025, all operators and types" { cases small 11275; }
+@test "every n from 1 to 1,025, all operators and types" { cases small 12300; }
 @test "every leaf count from 1 to 1,025, the last leaf ragged" { cases leaves 1025; }
 @test "around every power of two to 2^20, and blocks' borders" { cases powers 402; }
 @test "NaN, infinities, zeros at every slot of a leaf" { cases slots 3584; }
 @test "signs of zero, subnormals, inputs of one value" { cases zeros 480; }
-@test "bad input is refused by name, and nothing is computed" { cases refused 8; }
+@test "bad input is refused by name, and nothing is computed" { cases refused 11; }
+@test "all of it goes into the stream that was given" { cases captured 2; }
 @test "counts beyond 2^31 and 2^32, without a sample" { cases sizes 16; }
 
 @test "more than 2^32 samples" {

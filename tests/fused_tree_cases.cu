@@ -2,7 +2,7 @@
 // with a tree written here straight from the definition. Arguments name the groups of cases; prints
 // how many trees agreed and one line on stderr for the first of each group that did not.
 //
-//   cases GROUP ...    groups: small leaves powers slots zeros refused sizes big
+//   cases GROUP ...    groups: small leaves powers slots zeros refused captured sizes big
 #include <cmath>
 #include <string>
 
@@ -199,7 +199,9 @@ static void refusals() {
     const size_t enough = fusedWorkCount(1000);
     const float* none = nullptr;
     const float mark = 42.0f;
-    CUDA_CHECK(cudaMemcpy(d.result, &mark, sizeof mark, cudaMemcpyHostToDevice));
+    for (float* p : {d.result, d.work})
+        CUDA_CHECK(cudaMemcpy(p, &mark, sizeof mark, cudaMemcpyHostToDevice));
+    const size_t rounds = 8192 * 200, beyond = ((size_t)1 << 44) + 1;  // one step: 2^31 + 1 blocks
     const struct {
         const char *error, *rule;
     } refused[] = {
@@ -208,6 +210,8 @@ static void refusals() {
         {fusedTree(op, d.in, 9, (float*)nullptr, enough, d.result, 0), "pointer is null"},
         {fusedTree(op, d.in, 9, d.work, enough, (float*)nullptr, 0), "pointer is null"},
         {fusedTree(op, d.in, 1000, d.work, enough - 1, d.result, 0), "work buffer"},
+        {fusedTree(op, d.in, rounds, d.work, fusedWorkCount(rounds) - 1, d.result, 0), "work buffer"},
+        {fusedTree(op, d.in, beyond, d.work, ~(size_t)0, d.result, 0, 1), "2^31 - 1 blocks"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, 3), "1, 2 or 4 steps"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, 8), "1, 2 or 4 steps"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, -1), "1, 2 or 4 steps"},
@@ -217,9 +221,55 @@ static void refusals() {
             differ(std::string("not refused for: ") + r.rule);
         ++g_agreed;
     }
-    float after;
-    CUDA_CHECK(cudaMemcpy(&after, d.result, sizeof after, cudaMemcpyDeviceToHost));
-    if (after != mark) differ("a refused call wrote a result");
+    const auto untouched = [&] {
+        float after[2];
+        CUDA_CHECK(cudaMemcpy(&after[0], d.result, sizeof mark, cudaMemcpyDeviceToHost));
+        CUDA_CHECK(cudaMemcpy(&after[1], d.work, sizeof mark, cudaMemcpyDeviceToHost));
+        return after[0] == mark && after[1] == mark;
+    };
+    if (!untouched()) differ("a refused call wrote something");
+    // An error that CUDA still held.
+    void* huge;
+    const cudaError_t earlier = cudaMalloc(&huge, (size_t)1 << 60);
+    const char* error = fusedTree(op, d.in, 1000, d.work, enough, d.result, 0);
+    cudaGetLastError();
+    if (earlier == cudaSuccess || !error || strcmp(error, cudaGetErrorString(earlier)) != 0)
+        differ("an earlier error was not returned");
+    if (!untouched()) differ("something was computed after an earlier error");
+    ++g_agreed;
+}
+
+// All of it goes into the stream that was given: captured there, it runs when the graph does.
+static void captured() {
+    const size_t n = 20000;  // two rounds
+    Device<Sum<float>> d(n);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    auto x = telling<float>(n);
+    d.put(x);
+    CUDA_CHECK(cudaStreamCreate(&stream));
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    const char* error = fusedTree(Sum<float>(), d.in, n, d.work, fusedWorkCount(n), d.result, stream);
+    if (error != nullptr) differ(error);
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int launch = 0; launch < 2; ++launch) {
+        x[7] = (float)launch;
+        d.put(x);
+        float got;
+        CUDA_CHECK(cudaMemset(d.result, 0xff, sizeof got));
+        CUDA_CHECK(cudaGraphLaunch(exec, stream));
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+        CUDA_CHECK(cudaMemcpy(&got, d.result, sizeof got, cudaMemcpyDeviceToHost));
+        if (canonicalBits(got) == canonicalBits(reference(Sum<float>(), x.data(), n)))
+            ++g_agreed;
+        else
+            differ("launch " + std::to_string(launch));
+    }
+    CUDA_CHECK(cudaGraphExecDestroy(exec));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
 // 64-bit counts where 32 bits would wrap, without a sample in memory.
@@ -300,6 +350,7 @@ int main(int argc, char** argv) {
             small<Max<float>>({1});
             small<Max<double>>({1});
             small<Max<unsigned>>({1});
+            small<Max<int>>({1});
             small<All<float>>({1});
         }
         if (is("leaves")) leafCounts();
@@ -312,6 +363,7 @@ int main(int argc, char** argv) {
         if (is("slots")) allSlots<float>(), allSlots<double>();
         if (is("zeros")) zeros<float>(), zeros<double>();
         if (is("refused")) refusals();
+        if (is("captured")) captured();
         if (is("sizes")) sizes();
         if (is("big")) big();
     }

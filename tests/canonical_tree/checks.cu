@@ -131,7 +131,8 @@ static void hostSizes() {
         eachSubject([=](auto op, const char* name) { compare(op, name, n); });
     for (size_t n : aroundPowers())
         eachSubject([=](auto op, const char* name) { compare(op, name, n); });
-    for (size_t leaves = 1; leaves <= kSweep; ++leaves) compare(Mix(), "mix", ragged(leaves));
+    for (size_t leaves = 1; leaves <= kSweep; ++leaves)
+        eachSubject([=](auto op, const char* name) { compare(op, name, ragged(leaves)); });
 }
 
 static void deviceSizes() {
@@ -209,6 +210,15 @@ static void orders() {
                       same.c_str());
         }
     }
+    // The other sizes of many leaves that gates and faults use.
+    for (size_t n : {(size_t)8449, (size_t)66049})
+        for (int order = kAscending; order <= kThreeLeaves; ++order)
+            eachSubject([&](auto op, const char* name) {
+                const unsigned long long got = reference(op, byIndex[order], n);
+                const bool integers = std::is_same<decltype(op), Mix>::value;
+                if (integers && got == reference(op, REF_TREE, n))
+                    wrong("%s at n = %zu has the tree's bits in: %s", kOrders[order], n, name);
+            });
 }
 
 static void chunks() {
@@ -231,6 +241,17 @@ static void chunks() {
                 if (hostBits(op, n, chunk, nullptr) != reference(op, REF_TREE, n))
                     wrong("%s, n = %zu, chunk %zu", name, n, chunk);
             });
+    // One value less than a chunk size needs is refused before anything is written.
+    for (size_t chunk = 256; chunk <= 131072; chunk *= 2) {
+        std::vector<unsigned long long> work(chunkWorkCount(69999, chunk), 43);
+        unsigned long long result = 42;
+        const char* error = chunkedTree(Mix(), sampleOf(Mix()), 69999, chunk, nullptr, work.data(),
+                                        work.size() - 1, &result);
+        bool untouched = result == 42;
+        for (unsigned long long w : work) untouched &= w == 43;
+        if (!error || !strstr(error, "too small") || !untouched)
+            wrong("chunk %zu, a value too few: %s", chunk, error ? error : "accepted");
+    }
     const size_t huge = (size_t)1 << 63;
     if (hostBits(Mix(), 70000, huge, nullptr) != reference(Mix(), REF_TREE, 70000))
         wrong("chunk 2^63");
@@ -252,6 +273,28 @@ unsigned long long everywhere(Op op, const std::vector<TypeOf<Op>>& x, const Typ
         wrong("n = %zu: host 0x%llx, chunks 0x%llx, device 0x%llx", x.size(), bits,
               canonicalBits(chunked), device);
     return bits;
+}
+
+// An initial value is the left operand, once and last; these operators do not commute.
+static void initials() {
+    makeSamples(4000);
+    const auto check = [](auto op, const char* name) {
+        typedef TypeOf<decltype(op)> T;
+        const T init = sampleOf(op)(3999);
+        for (size_t n : {(size_t)1, (size_t)257, (size_t)1793}) {
+            std::vector<T> x(n), work(treeWorkCount(n));
+            T tree;
+            for (size_t i = 0; i < n; ++i) x[i] = sampleOf(op)(i);
+            checkTree(hostTree(op, sampleOf(op), n, nullptr, work.data(), n, &tree, nullptr));
+            if (canonicalBits(tree) != reference(op, REF_TREE, n)) wrong("%s, n = %zu", name, n);
+            const unsigned long long want = canonicalBits(op(init, tree));
+            if (want == canonicalBits(op(tree, init))) wrong("%s, n = %zu commutes", name, n);
+            if (everywhere(op, x, &init) != want) wrong("%s, n = %zu, init", name, n);
+        }
+    };
+    check(Difference<float>(), "float a-b");
+    check(Difference<double>(), "double a-b");
+    check(Mix(), "mix");
 }
 
 template <typename T>
@@ -427,6 +470,93 @@ static void refusals() {
             [&] { return deviceTree(op, in, most + 1, nullptr, w, w + 8, most, r, 0); });
 }
 
+// CUDA's errors are returned: one that was there before, with nothing computed, and a launch's own.
+static void errors() {
+    makeSamples(2048);
+    const Sum<float> op;
+    const auto tree = [&] {
+        return deviceTree(op, (float*)g_in, 1025, nullptr, (float*)g_work0, (float*)g_work1,
+                          g_capacity, (float*)g_result, 0);
+    };
+    fill<float>(1025);
+    CUDA_CHECK(cudaMemset(g_result, 0xff, 4));
+    void* none;
+    const cudaError_t earlier = cudaMalloc(&none, (size_t)1 << 60);
+    const char* error = tree();
+    if (earlier == cudaSuccess || !error || strcmp(error, cudaGetErrorString(earlier)) != 0)
+        wrong("an earlier error: %s", error ? error : "none");
+    cudaGetLastError();
+    unsigned bits;
+    CUDA_CHECK(cudaMemcpy(&bits, g_result, 4, cudaMemcpyDeviceToHost));
+    if (bits != 0xffffffff) wrong("an earlier error: something was computed");
+    // While a stream is captured, nothing may go into the default one.
+    cudaStream_t stream;
+    cudaGraph_t graph = nullptr;
+    CUDA_CHECK(cudaStreamCreate(&stream));
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    error = tree();
+    if (!error) wrong("a launch's error was not returned");
+    printf("%s\n", error);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGetLastError();
+    CUDA_CHECK(cudaStreamDestroy(stream));
+    checkTree(tree());
+    CUDA_CHECK(cudaMemcpy(&bits, g_result, 4, cudaMemcpyDeviceToHost));
+    if (bits != kKnown[0].floatSum) wrong("the tree after the errors: 0x%x", bits);
+}
+
+// A level reads one work buffer and writes the other: after two levels, neither is as it was.
+static void buffers() {
+    makeSamples(2048);
+    fill<Mix::Type>(1025);
+    for (void* work : {g_work0, g_work1}) CUDA_CHECK(cudaMemset(work, 0xff, 8 * 5));
+    deviceBits(Mix(), 1025, nullptr);
+    for (void* work : {g_work0, g_work1}) {
+        Mix::Type first;
+        CUDA_CHECK(cudaMemcpy(&first, work, 8, cudaMemcpyDeviceToHost));
+        if (first == ~0ULL) wrong("a work buffer is unused");
+    }
+}
+
+// More than 2^32 samples on the host, from a callable: their indices add up to a known sum.
+static void hostIndices() {
+    typedef Sum<unsigned long long> Op;
+    const size_t n = ((size_t)1 << 32) + 257, chunk = (size_t)1 << 31;
+    const unsigned long long want = (n - 1) / 2 * n;
+    const auto in = [](size_t i) { return (unsigned long long)i; };
+    std::vector<unsigned long long> work(std::max(treeWorkCount(n), chunkWorkCount(n, chunk)));
+    unsigned long long sum = 0;
+    int ran = (int)std::thread::hardware_concurrency();
+    checkTree(hostTree(Op(), in, n, nullptr, work.data(), work.size(), &sum, &ran));
+    if (sum != want) wrong("host: %llu, not %llu", sum, want);
+    checkTree(chunkedTree(Op(), in, n, chunk, nullptr, work.data(), work.size(), &sum));
+    if (sum != want) wrong("chunks: %llu, not %llu", sum, want);
+}
+
+// A team of threads that shrank grows again, whoever has taken the place meanwhile.
+static void teams() {
+    makeSamples(70000);
+    const unsigned long long want = reference(Mix(), REF_TREE, 70000);
+    const auto ask = [want](int asked) {
+        if (hostBits(Mix(), 70000, 0, &asked) != want) wrong("so many threads: %d", asked);
+        return asked;
+    };
+    const int before = ask(6);
+    ask(2);
+    std::mutex door;
+    std::vector<std::thread> others;
+    door.lock();
+    try {
+        while (others.size() < 64)
+            others.emplace_back([&door] { std::lock_guard<std::mutex> through(door); });
+    } catch (...) {  // as many as there may be
+    }
+    const int after = ask(6);
+    door.unlock();
+    for (std::thread& t : others) t.join();
+    printf("%d threads ran, then %d beside %zu others\n", before, after, others.size());
+}
+
 // The shape of trees that fit no memory here.
 static void indices() {
     struct Shape {
@@ -495,7 +625,9 @@ int main(int argc, char** argv) {
                   {"orders", orders},     {"chunks", chunks},         {"zeros", zeros},
                   {"specials", specials}, {"subnormals", subnormals}, {"integers", integers},
                   {"threads", threads},   {"refusals", refusals},     {"indices", indices},
-                  {"large", large},       {"lesson", lesson}};
+                  {"large", large},       {"lesson", lesson},         {"initials", initials},
+                  {"errors", errors},     {"buffers", buffers},       {"hostIndices", hostIndices},
+                  {"teams", teams}};
     for (const auto& c : checks)
         if (argc == 2 && strcmp(argv[1], c.name) == 0) {
             c.check();
