@@ -79,7 +79,11 @@ check() {
 @test "both work buffers of the levels are used in turns" { check buffers; }
 @test "bad calls are refused by their rule, and nothing is written" { check refusals; }
 @test "CUDA's errors are returned, and one from before stops the tree" { check errors; }
-@test "more than 2^32 samples on the host, whole and in chunks" { check hostIndices; }
+@test "more than 2^32 samples on the host" { check hostIndices; }
+@test "more than 2^32 samples on the host, in chunks" {
+    [ -n "${ALL:-}" ] || skip "seconds on one core: check-all"
+    check chunkIndices
+}
 @test "more than 2^32 samples on a card" {
     [ "$DEVICE" = gpu ] || skip "17 GiB of samples: for a card of that size"
     nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1 | {
