@@ -34,7 +34,9 @@ endif
 ifneq ($(words $(CURDIR)),1)
 $(error make cannot work in a folder whose path has blanks: '$(CURDIR)')
 endif
-ifneq ($(filter . .. / cpu tests tools expected_output $(LESSONS),$(patsubst %/,%,$(BUILD))),)
+# By whatever name: this folder, one above it, or one of its own that is no build.
+build_path := $(abspath $(BUILD))
+ifneq ($(filter $(build_path)/%,$(CURDIR)/.)$(filter / $(foreach d,.git .ci cpu tests tools expected_output $(LESSONS),$(CURDIR)/$(d) $(CURDIR)/$(d)/%),$(build_path)),)
 $(error BUILD='$(BUILD)' is a folder of sources, and `make clean` removes BUILD)
 endif
 ifeq ($(strip $(LESSON)),)
@@ -43,7 +45,7 @@ endif
 ifneq ($(filter-out $(LESSONS),$(LESSON)),)
 $(error unknown LESSON '$(LESSON)': the lessons are $(LESSONS))
 endif
-ifneq ($(filter-out address thread undefined,$(SANITIZE)),)
+ifneq ($(filter-out address thread undefined,$(SANITIZE))$(word 2,$(SANITIZE)),)
 $(error unknown SANITIZE '$(SANITIZE)': one of address, thread, undefined)
 endif
 
@@ -115,11 +117,13 @@ openmp = $(if $(filter canonical_tree,$(call lesson_of,$(1))),$(if $(filter yes,
 # Flags that only one program has: $(call program_flags,program).
 program_flags = $(FLAGS_$(1)) $(DEFS)
 
+# A CUDA thread's stack is small: no frame may reach beyond the page that guards its end.
+STACK := -fstack-clash-protection
 MFMA := $(if $(filter x86_64-yes,$(HOST_TARGET)-$(FMA)),-mfma)
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -g -fno-omit-frame-pointer)
 CPU_CFLAGS := -std=c11 -O2 $(SAN_FLAGS) -pthread
-# $(call cpu_flags,program,1 or 0)
-cpu_flags = $(HOST_FLAGS) $(MFMA) $(SAN_FLAGS) -DCUDA_CPU_FMAD=$(2) -Icpu $(call openmp,$(1)) $(call program_flags,$(1))
+# $(call cpu_flags,program,1 or 0). What stands beside the .cu is found from the generated file too.
+cpu_flags = $(HOST_FLAGS) $(STACK) $(MFMA) $(SAN_FLAGS) -DCUDA_CPU_FMAD=$(2) -Icpu -iquote $(call lesson_of,$(1)) $(call openmp,$(1)) $(call program_flags,$(1))
 # CXX picks nvcc's host compiler too, where it was named.
 CCBIN := $(if $(filter default undefined,$(origin CXX)),,-ccbin $(CXX))
 # $(call gpu_flags,program,-fmad=false or nothing)
@@ -147,11 +151,11 @@ $(TOOLS)/cu_rewrite: cpu/cu_rewrite.c
 
 $(CPU_DIR)/gen/%.cpp: %.cu $(TOOLS)/cu_rewrite
 	@mkdir -p $(@D)
-	@$(TOOLS)/cu_rewrite $< > $@.tmp && mv $@.tmp $@
+	@$(TOOLS)/cu_rewrite $< $@.d $@ > $@.tmp && mv $@.tmp $@
 
-$(CPU_DIR)/flags/runtime: FORCE
+$(CPU_DIR)/flags/.runtime: FORCE
 	$(call write_stamp,$(CC) $(CPU_CFLAGS) $(HOST_ID))
-$(RUNTIME): $(CPU_DIR)/%.o: cpu/%.c $(CPU_HEADERS) $(CPU_DIR)/flags/runtime
+$(RUNTIME): $(CPU_DIR)/%.o: cpu/%.c $(CPU_HEADERS) $(CPU_DIR)/flags/.runtime
 	@mkdir -p $(@D)
 	$(CC) $(CPU_CFLAGS) -Icpu -c -o $@.tmp $< && mv $@.tmp $@
 
@@ -186,7 +190,7 @@ $(addprefix $(GPU_DIR)/,$(PROGRAMS)): $(GPU_DIR)/%: %.cu $(GPU_DIR)/flags/%
 $(addprefix $(GPU_DIR)/,$(NOFMAD)): $(GPU_DIR)/%_nofmad: %.cu $(GPU_DIR)/flags/%_nofmad
 	$(call compile_gpu,-fmad=false)
 
--include $(wildcard $(CPU_DIR)/*.d $(GPU_DIR)/*.d)
+-include $(wildcard $(CPU_DIR)/*.d $(CPU_DIR)/gen/*.d $(GPU_DIR)/*.d)
 
 # ---- Tools -----------------------------------------------------------------------------------
 TOOL_CFLAGS := -std=c11 -O2 -Wall -Wextra
@@ -201,7 +205,7 @@ $(TOOLS)/gpu_probe: tools/gpu_probe.c
 # What the scripts and tests need to know of all this, as environment variables.
 script_env = ROOT=$(call quote,$(CURDIR)) BUILD=$(call quote,$(abspath $(BUILD))) DEVICE=$(DEVICE) ARCH=$(ARCH) \
 	DEVICE_WHY=$(call quote,$(DEVICE_WHY)) NVCC=$(call quote,$(NVCC)) CXX=$(call quote,$(CXX)) CC=$(call quote,$(CC)) \
-	FMA=$(FMA) OPENMP=$(OPENMP) MFMA=$(MFMA) HOST_FLAGS=$(call quote,$(HOST_FLAGS)) DEFS=$(call quote,$(DEFS)) \
+	FMA=$(FMA) OPENMP=$(OPENMP) MFMA=$(MFMA) HOST_FLAGS=$(call quote,$(HOST_FLAGS)) STACK=$(STACK) DEFS=$(call quote,$(DEFS)) \
 	SANITIZE=$(SANITIZE) RUNTIME=$(call quote,$(abspath $(RUNTIME))) PROBE=$(call quote,$(abspath $(TOOLS)/gpu_probe)) ALL=$(ALL) $(pi_env)
 program_list = $(foreach p,$(chosen),$(call lesson_of,$(p))/$(p))
 

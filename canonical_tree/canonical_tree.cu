@@ -480,7 +480,8 @@ Row rowOf(Bits bits) {
 static std::string whereFirst(Path path, size_t n) {
     size_t right = 0, wrong = leafCount(n);  // so many leaves from the start on
     while (wrong - right > 1) {
-        const size_t leaves = (right + wrong) / 2, m = leaves * kLeaf;
+        // One by one first: a wrong shape can come right again for longer ones. Then by halves.
+        const size_t leaves = right < 64 ? right + 1 : (right + wrong) / 2, m = leaves * kLeaf;
         const Row got = rowOf([&](auto op, auto& x) { return treeBits(&path, op, x, m); });
         const Row want = rowOf([&](auto op, auto& x) { return orderBits(kTree, op, x, m); });
         (got == want ? right : wrong) = leaves;

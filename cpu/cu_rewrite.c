@@ -1,5 +1,6 @@
 /*
- * Rewrites a .cu file into C++ for the CPU default: cu_rewrite FILE.cu > FILE.cpp
+ * Rewrites a .cu file into C++ for the CPU default: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp
+ * FILE.d becomes a rule for make: TARGET needs FILE.cu and the .cu files that it reads in.
  *
  * Four things in a .cu are no C++ and cannot be macros:
  *   kernel<<<grid, block, smem, stream>>>(args)   ->  CUDA_CPU_KERNEL(kernel).launch(grid, ...)(args)
@@ -44,6 +45,13 @@ static struct template {
     size_t parameters;
 } *templates;
 static size_t template_count;
+
+/* Macros seen so far whose text has __device__ or __global__: they qualify a function as these do. */
+static struct qualifier {
+    char *name;
+    bool kernel;
+} *qualifiers;
+static size_t qualifier_count;
 
 static void *need(void *p) {
     if (!p) {
@@ -137,6 +145,30 @@ static size_t comment_end(const struct source *s, size_t i) {
     return (size_t)(end - s->text) + 2;
 }
 
+/* Keeps the name of the macro that the directive at [i, end) defines, if it stands for a qualifier. */
+static void note_qualifier(const struct source *s, size_t i, size_t end) {
+    char *line = format("%.*s", (int)(end - i), s->text + i), name[128];
+    int text = 0;
+    if (sscanf(line, "# define %127[A-Za-z0-9_]%n", name, &text) == 1 && isspace((unsigned char)line[text])) {
+        bool kernel = false, device = false;
+        for (const char *p = line + text, *word; *p; p = *p ? p + 1 : p) {
+            for (word = p; in_word(*p); p++) {}
+            const size_t length = (size_t)(p - word);
+            kernel |= length == 10 && strncmp(word, "__global__", length) == 0;
+            device |= length == 10 && strncmp(word, "__device__", length) == 0;
+            for (size_t k = 0; k < qualifier_count; k++)
+                if (length == strlen(qualifiers[k].name) && strncmp(word, qualifiers[k].name, length) == 0)
+                    kernel |= qualifiers[k].kernel, device = true;
+            if (!*p) break;
+        }
+        if (kernel || device) {
+            qualifiers = need(realloc(qualifiers, (qualifier_count + 1) * sizeof *qualifiers));
+            qualifiers[qualifier_count++] = (struct qualifier){format("%s", name), kernel};
+        }
+    }
+    free(line);
+}
+
 /* The end of the directive at i, with its continued lines. A launch in a macro would go unseen: refused. */
 static size_t directive_end(const struct source *s, size_t i) {
     const char *t = s->text;
@@ -177,6 +209,7 @@ static void find_code(struct source *s) {
             i = end;
         } else if (c == '#' && line_start) {
             size_t end = directive_end(s, i);
+            note_qualifier(s, i, end);
             blank(s->code, i, end);
             i = end;
         } else {
@@ -384,6 +417,7 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
     /* The declarators: name[dims], separated by commas, ended by a semicolon. */
     size_t name_from = 0, name_to = 0, i = after, type_to = 0;
     char *out = format("%s", ""), *type = NULL;
+    bool pointer = false, several = false;
     for (;;) {
         if (i >= s->size) fail(s, at, "a __shared__ declaration is never ended");
         const char c = s->code[i];
@@ -429,6 +463,8 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
             free(out);
             out = more;
             if (s->code[i] == '=') fail(s, at, "a __shared__ variable cannot have an initialiser");
+            several |= s->code[i] == ',';
+            if (several && pointer) fail(s, at, "several __shared__ variables with a pointer among them; declare it by itself");
             if (s->code[i] == ';') break;
             if (s->code[i] != ',') fail(s, at, "a __shared__ declaration of a shape that is not known here");
             i++;
@@ -437,6 +473,7 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
             fail(s, at, c == '=' ? "a __shared__ variable cannot have an initialiser"
                                  : "a __shared__ declaration of a shape that is not known here");
         } else {
+            pointer |= c == '*' || c == '&';
             i++;
         }
     }
@@ -547,6 +584,11 @@ static void rewrite_code(struct source *s) {
             size_t end = word_end(s, i);
             if (word_is(s, i, end, "__global__")) mark_function(s, i, end, true);
             if (word_is(s, i, end, "__device__")) mark_function(s, i, end, false);
+            for (size_t k = 0; k < qualifier_count; k++)
+                if (word_is(s, i, end, qualifiers[k].name)) {
+                    mark_function(s, i, end, qualifiers[k].kernel);
+                    break;
+                }
             if (word_is(s, i, end, "__shared__")) rewrite_shared(s, i, end, known, &known_count, depth);
             /* No macro, as the libraries' headers write __attribute__((__noinline__)). */
             const size_t before = space_before(s, i);
@@ -642,6 +684,7 @@ static struct source *read_source(char *path, const char *includer, int line) {
     }
     fclose(file);
     s->text[s->size] = '\0';
+    if (strncmp(s->text, "\xef\xbb\xbf", 3) == 0) memmove(s->text, s->text + 3, (s->size -= 3) + 1); /* Windows' editors */
     if (memchr(s->text, '\0', s->size)) fail(s, 0, "not a text file");
     nested++;
     find_code(s);
@@ -650,13 +693,32 @@ static struct source *read_source(char *path, const char *includer, int line) {
     return s;
 }
 
+/* With an empty rule for each file, so that make does not stop where one has gone. */
+static void write_dependencies(FILE *out, const struct source *s, const char *target) {
+    fprintf(out, "%s: %s\n%s:\n", target, s->path, s->path);
+    for (const struct source *i = s->included; i; i = i->next) write_dependencies(out, i, target);
+}
+
 /* Nothing is freed before the end: the program does one file and is gone. */
 int main(int argc, char **argv) {
-    if (argc != 2) {
-        fputs("usage: cu_rewrite FILE.cu > FILE.cpp\n", stderr);
+    if (argc != 2 && argc != 4) {
+        fputs("usage: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp\n", stderr);
         return 2;
     }
-    write_out(read_source(argv[1], NULL, 0));
+    struct source *s = read_source(argv[1], NULL, 0);
+    write_out(s);
+    if (argc == 4) {
+        FILE *out = fopen(argv[2], "w");
+        if (!out) {
+            fprintf(stderr, "cu_rewrite: %s: %s\n", argv[2], strerror(errno));
+            return 2;
+        }
+        write_dependencies(out, s, argv[3]);
+        if (fclose(out) != 0) {
+            fprintf(stderr, "cu_rewrite: %s could not be written\n", argv[2]);
+            return 2;
+        }
+    }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("cu_rewrite: the output could not be written\n", stderr);
         return 2;

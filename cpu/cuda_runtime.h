@@ -45,7 +45,6 @@
 #define __device__
 #define __host__
 #define __constant__
-#define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))

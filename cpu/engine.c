@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -137,6 +138,33 @@ UNSEEN static void switch_to(struct worker *w, struct cuda_cpu_fiber *to) {
     __sanitizer_finish_switch_fiber(annotation(w, from)->fake, NULL, NULL);
 #endif
 }
+
+#if !defined(CUDA_CPU_ASAN) && !defined(CUDA_CPU_TSAN)
+/* A fault just below the stack of the thread that runs: say so, where a bare signal would tell nothing. */
+static void on_fault(int number, siginfo_t *info, void *context) {
+    static const char what[] = "CPU default: the local variables of a CUDA thread need more than 64 KB, which is all that it has here\n";
+    const struct cuda_cpu_fiber *f = cuda_cpu_block.running;
+    (void)context;
+    if (self && f && f != &self->scheduler) {
+        const size_t below = (size_t)((const char *)f->top - (const char *)info->si_addr);
+        if (below > STACK_BYTES - 8192 && below < STACK_BYTES + 8192) {
+            (void)!write(STDERR_FILENO, what, sizeof what - 1);
+            _Exit(2);
+        }
+    }
+    signal(number, SIG_DFL); /* and the same access again */
+}
+/* For each worker: a handler cannot stand on the stack that has no room. */
+static void watch_faults(void) {
+    const stack_t other = {.ss_sp = malloc(64 * 1024), .ss_size = 64 * 1024};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+    if (other.ss_sp && sigaltstack(&other, NULL) == 0 && sigaction(SIGSEGV, NULL, &before) == 0 &&
+        before.sa_handler == SIG_DFL)
+        sigaction(SIGSEGV, &action, NULL);
+}
+#else
+static void watch_faults(void) {} /* the sanitizers have their own */
+#endif
 
 UNSEEN __attribute__((noinline)) static void make_fiber(struct worker *w, unsigned index) {
     static atomic_uint guarded;
@@ -429,6 +457,7 @@ UNSEEN static struct worker *this_worker(void) {
 #ifdef CUDA_CPU_TSAN
         annotation(self, &self->scheduler)->tsan = __tsan_get_current_fiber();
 #endif
+        watch_faults();
     }
     return self;
 }
@@ -545,6 +574,8 @@ static void start_pool(void) {
 void cuda_cpu_execute(const struct cuda_cpu_launch *launch) {
     static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (self && cuda_cpu_block.running && cuda_cpu_block.running != &self->scheduler)
+        die("a kernel launches a kernel: dynamic parallelism is not covered here");
     pthread_once(&once, start_pool);
     pthread_mutex_lock(&one_launch);
     pool.blocks = (unsigned long)launch->grid.x * launch->grid.y * launch->grid.z;

@@ -12,7 +12,7 @@ setup() {
 cuda_headers() {
     grep -vxF -e "$ROOT/cpu/cuda_runtime.h" -e "$ROOT/cpu/cuda_runtime_api.h" |
         grep -v -F "${CCCL:-/no/cccl}/" |
-        grep -E '(^|/)(cuda[A-Za-z0-9_]*\.h(pp)?|(device|driver|host|builtin|vector)_(types|functions|launch_parameters)\.h|(math|sm_[0-9]+|texture|surface|channel|common|library|device_atomic)[a-z0-9_]*(functions|types|descriptor|intrinsics|indirect)\.h(pp)?|cu(blas|fft|rand|solver|sparse)[A-Za-z0-9_]*\.h|nv(rtc|ml|_)[A-Za-z0-9_]*\.h|crt/[^/]*|cooperative_groups[^/]*|cuda/.*|cccl/.*|thrust/.*|cub/.*)$' ||
+        grep -E '(^|/)(cuda[A-Za-z0-9_]*\.h(pp)?|(device|driver|host|builtin|vector)_[a-z_]*\.h(pp)?|math_constants\.h|cuComplex\.h|mma\.h|(nccl|cudnn|cupti)[A-Za-z0-9_]*\.h|(math|sm_[0-9]+|texture|surface|channel|common|library|device_atomic)[a-z0-9_]*(functions|types|descriptor|intrinsics|indirect)\.h(pp)?|cu(blas|fft|rand|solver|sparse)[A-Za-z0-9_]*\.h|nv(rtc|ml|_|JitLink|blas|perf|vm|tx)[A-Za-z0-9_]*\.h|(generated_|fatbinary_)[A-Za-z0-9_]*\.h|crt/[^/]*|cooperative_groups[^/]*|cuda/.*|cccl/.*|thrust/.*|cub/.*)$' ||
         true
 }
 
@@ -49,6 +49,16 @@ flags_of() {
     [ -z "${CCCL:-}" ] || look "$ROOT/fpmp_pi/fpmp_pi.cu" PI_FP_T='cuda::fp64mp2<>'
     run echo "$found"
     assert_output ''
+}
+
+@test "every header in a toolkit's own folder is one by name" {
+    require_nvcc
+    local include
+    include=$(cd "$(dirname "$(readlink -f "$(command -v "$NVCC")")")/../include" && pwd)
+    ls "$include"/*.h "$include"/*.hpp >files
+    [ "$(wc -l <files)" -gt 50 ]
+    run diff <(cuda_headers <files) files
+    assert_success
 }
 
 @test "that test can fail: a header of a toolkit that is in reach is seen" {

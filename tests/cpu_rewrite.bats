@@ -72,12 +72,38 @@ EOF
     assert_output 2
 }
 
+@test "a qualifier behind a macro, and a byte order mark" {
+    printf '\xef\xbb\xbf' >in.cu
+    cat >>in.cu <<'EOF'
+#include <cuda_runtime.h>
+#define HD __host__ __device__
+#  define INLINE static HD \
+       inline
+#define OTHER(x) __device__ x
+#define COUNT 3  // not __device__ by itself
+HD float one(float x) { return x * x + 1; }
+INLINE float two(float x) { return one(x) * COUNT; }
+static int COUNTED(int n) { return n; }
+int main() { return COUNTED(COUNT); }
+EOF
+    rewrite in.cu >in.cpp
+    run grep -n 'CUDA_CPU' in.cpp
+    assert_line --partial 'CUDA_CPU_FN HD float one(float x) { CUDA_CPU_BODY'
+    assert_line --partial 'CUDA_CPU_FN INLINE float two(float x) { CUDA_CPU_BODY'
+    assert_equal "${#lines[@]}" 2
+    compile <in.cu
+}
+
 @test "what is never closed: one line, and status 2" {
     refused 'int a;\nconst char* s = "abc;\nint b;\n' 'in.cu:2: cu_rewrite: unterminated string'
     refused "char c = 'a;\n" 'in.cu:1: cu_rewrite: unterminated character'
     refused 'int a;\n\n/* no end\nint b;\n' 'in.cu:3: cu_rewrite: unterminated comment'
     refused 'auto s = R"x(abc)";\n' 'in.cu:1: cu_rewrite: unterminated raw string'
     refused '__global__ void k(int a {\n}\n' 'in.cu:1: cu_rewrite: a bracket is never closed'
+    refused '__global__ void k() {\n  __shared__ int *p, a;\n}\n' \
+        'in.cu:2: cu_rewrite: several __shared__ variables with a pointer among them; declare it by itself'
+    refused '__global__ void k() {\n  __shared__ int a[4], *p;\n}\n' \
+        'in.cu:2: cu_rewrite: several __shared__ variables with a pointer among them; declare it by itself'
     refused 'int main() {\n  k<<<1, 2>>(3);\n}\n' 'in.cu:2: cu_rewrite: <<< without its >>>'
     refused 'int main() {\n  k<<<1, (2>>>(3);\n}\n' 'in.cu:2: cu_rewrite: a bracket is never closed'
     refused 'int main() {\n  k<<<1, 2>>>;\n}\n' "in.cu:2: cu_rewrite: >>> without the kernel's arguments"
@@ -102,7 +128,7 @@ EOF
 @test "usage and files" {
     run rewrite
     assert_failure 2
-    assert_output 'usage: cu_rewrite FILE.cu > FILE.cpp'
+    assert_output 'usage: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp'
     run rewrite nowhere.cu
     assert_failure 2
     assert_output 'cu_rewrite: nowhere.cu: No such file or directory'

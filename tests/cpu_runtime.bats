@@ -67,6 +67,19 @@ aarch64() {
         run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$BIN/$name"
         assert_success
     done
+    # 64 blocks of some milliseconds each, by how many threads?
+    one_kernel crew '#include <pthread.h>
+#include <unistd.h>
+#include <set>
+__global__ void k(pthread_t* who) { who[blockIdx.x] = pthread_self(), usleep(2000); }' '
+    pthread_t* who;
+    cudaMalloc(&who, 64 * sizeof *who);
+    k<<<64, 1>>>(who);
+    printf("threads: %zu\n", std::set<pthread_t>(who, who + 64).size());'
+    run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$BIN/crew"
+    assert_line 'threads: 1'
+    CUDA_CPU_WORKERS=3 run "$BIN/crew"
+    assert_line --regexp '^threads: [23]$'
 }
 
 @test "128 workers, with blocks of 256 and of 1,024 threads" {
@@ -131,10 +144,38 @@ one_kernel() {
     assert_output --partial 'above.cu:3'
 }
 
+@test "a thread's local variables beyond its stack are named, however far" {
+    for bytes in 70000 400000; do
+        one_kernel deep "__global__ void k(int n) {
+    volatile char a[$bytes];
+    for (int i = 0; i < n; ++i) a[i] = 1;
+    __syncthreads();
+}" 'k<<<4, 64>>>(1);'
+        run "$BIN/deep"
+        assert_failure 2
+        assert_output 'CPU default: the local variables of a CUDA thread need more than 64 KB, which is all that it has here'
+    done
+    # Any other fault is the signal that it was.
+    one_kernel fault '__global__ void k(int* p) { *p = 1; }' 'k<<<1, 1>>>((int*)64);'
+    run "$BIN/fault"
+    assert_failure 139
+}
+
+@test "a kernel that launches a kernel is refused" {
+    one_kernel nested '__global__ void child() {}
+__global__ void parent() { child<<<1, 4>>>(); }' 'parent<<<2, 32>>>();'
+    run timeout 20 "$BIN/nested"
+    assert_failure 2
+    assert_output 'CPU default: a kernel launches a kernel: dynamic parallelism is not covered here'
+}
+
 @test "a call that is not covered does not compile" {
     for call in 'int* p; cudaMallocManaged(&p, 4)' 'cudaDeviceSetLimit(0, 1)' 'int x = 0; atomicInc(&x, 1)'; do
         run one_kernel missing '__global__ void k() {}' "$call;"
         assert_failure
         assert_output --partial 'missing.cu:5'
     done
+    run one_kernel missing '__managed__ int m;' ''
+    assert_failure
+    assert_output --partial '__managed__'
 }

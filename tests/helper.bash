@@ -32,7 +32,7 @@ cpu_build() {
     [ -z "${NOFMAD:-}" ] || fmad=0
     "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
     # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" $RUNTIME -pthread
+    $CXX $HOST_FLAGS $STACK $MFMA -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" $RUNTIME -pthread
 }
 
 # gpu_build SRC OUT [flags]: nvcc's build of SRC, fused; with NOFMAD=1 separate.
@@ -74,7 +74,7 @@ aarch64_build() {
     [ "${HOST:-}" != none ] || host='-std=c++17 -O3'
     "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
     # shellcheck disable=SC2086 # lists of words
-    aarch64-linux-gnu-g++ $host -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" "$BUILD"/aarch64/*.o -pthread
+    aarch64-linux-gnu-g++ $host $STACK -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" "$BUILD"/aarch64/*.o -pthread
 }
 aarch64_run() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$@"; }
 

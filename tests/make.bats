@@ -70,12 +70,39 @@ compiles() { grep -c . "$LOG" || true; }
 @test "a touched header of the CPU default rebuilds" {
     mkdir "$BATS_TEST_TMPDIR/copy"
     (cd "$ROOT" && tar -cf - Makefile cpu tools tests/helper.bash day68_reproducibility) | tar -xf - -C "$BATS_TEST_TMPDIR/copy"
-    here() { env -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$BATS_TEST_TMPDIR/copy" BUILD=b DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx"; }
+    here() { env -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$BATS_TEST_TMPDIR/copy" BUILD=b DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
     here
     touch "$BATS_TEST_TMPDIR/copy/cpu/cuda_runtime.h"
     run here
     assert_output --partial 'b/cpu/reproducibility_nofmad'
     assert_output --partial 'b/cpu/engine.o'
+    # What stands beside a lesson: a .cu that is read in, and a header.
+    mkdir "$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts"
+    echo '#define ANSWER 41' >"$BATS_TEST_TMPDIR/copy/day68_reproducibility/answer.h"
+    echo '__global__ void k(int* p) { *p = ANSWER; }' >"$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts/kernel.cu"
+    cat >"$BATS_TEST_TMPDIR/copy/day68_reproducibility/runtime.cu" <<'END'
+#include <cuda_runtime.h>
+#include "answer.h"
+#include "parts/kernel.cu"
+int main() {
+    int* p;
+    cudaMalloc(&p, sizeof *p);
+    k<<<1, 1>>>(p);
+    return *p;
+}
+END
+    # These two are compiled, not stood in for.
+    answer() { here CXX=g++ LESSON=day68_reproducibility >/dev/null && run "$BATS_TEST_TMPDIR/copy/b/cpu/runtime_nofmad"; }
+    answer
+    assert_failure 41
+    sed -i 's/41/42/' "$BATS_TEST_TMPDIR/copy/day68_reproducibility/answer.h"
+    answer
+    assert_failure 42
+    sed -i 's/ANSWER;/ANSWER + 1;/' "$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts/kernel.cu"
+    answer
+    assert_failure 43
+    rm "$BATS_TEST_TMPDIR/copy/day68_reproducibility/runtime.cu"
+    here
     touch "$BATS_TEST_TMPDIR/copy/day68_reproducibility/reproducibility.cu"
     run here
     assert_output --partial 'b/cpu/reproducibility_nofmad'
@@ -101,8 +128,16 @@ run DEVICE=cpu SANITIZE=memory|unknown SANITIZE 'memory'
 run DEVICE=cpu ARCH=sm_9x|unknown ARCH 'sm_9x'
 run LESSON=|LESSON is empty
 clean BUILD=tests/|BUILD='tests/' is a folder of sources
+clean BUILD=./cpu|BUILD='./cpu' is a folder of sources
+clean BUILD=fpmp_pi/../.git/|BUILD='fpmp_pi/../.git/' is a folder of sources
+clean BUILD=tools/sub|BUILD='tools/sub' is a folder of sources
+clean BUILD=.|BUILD='.' is a folder of sources
+clean BUILD=build/../..|BUILD='build/../..' is a folder of sources
 run DEVICE=cpu LESSON=fpmp_pi PI_LOG2_TERMS=018|PI_LOG2_TERMS must be a number from 17 to 34
 END
+    run mk run DEVICE=cpu SANITIZE='address thread'
+    assert_failure 2
+    assert_output --partial "unknown SANITIZE 'address thread'"
     run mk run BUILD='a b'
     assert_failure 2
     assert_output --partial "BUILD must be one path without spaces, not 'a b'"
@@ -162,6 +197,10 @@ head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: fused\nn
     run run_sh yes x/off
     assert_failure 1
     assert_line --regexp '^off +fmad +passed 1 .* DIFFERS$'
+    # With other parameters another value is no fault; a failed gate is.
+    DEFS=-DRUNS=5 run run_sh yes x/off
+    assert_success
+    assert_line --regexp '^off +fmad +passed 1 .* nothing pinned for this$'
     stand_in bad 1 "$(head_of bad 2 'gate: a FAILED')" 'gate failed: a: b'
     run run_sh yes x/bad
     assert_failure 1
@@ -221,6 +260,14 @@ head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: fused\nn
     run run_sh no x/good
     assert_success
     assert_line --regexp '^good +fmad +left out .*this CPU has no FMA$'
+}
+
+@test "make check on a card that is not there: one line" {
+    printf '#!/bin/sh\necho "reason=no driver"\nexit 1\n' >"$BATS_TEST_TMPDIR/probe"
+    chmod +x "$BATS_TEST_TMPDIR/probe"
+    DEVICE=gpu PROBE="$BATS_TEST_TMPDIR/probe" BUILD="$BATS_TEST_TMPDIR/b" run bash "$ROOT/tools/check.sh"
+    assert_failure 2
+    assert_output 'make check DEVICE=gpu needs a usable card: no driver'
 }
 
 @test "the suite can fail: a failing test, a file that does not load, and strict skips" {

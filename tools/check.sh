@@ -17,6 +17,10 @@ if [ $# -eq 0 ]; then
         [[ " ${longest[*]} " == *" $file "* ]] || set -- "$@" "$file"
     done
 fi
+if [ "$DEVICE" = gpu ] && ! answer=$("$PROBE" 2>&1); then
+    echo "make check DEVICE=gpu needs a usable card: ${answer#reason=}" >&2
+    exit 2
+fi
 for file in "$@"; do
     [ -r "$file" ] || { echo "no such test file: $file" >&2; exit 2; }
 done

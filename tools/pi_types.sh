@@ -53,7 +53,7 @@ if [ "$DEVICE" = gpu ]; then
         -o "$dir/pi_types" fpmp_pi/fpmp_pi.cu
 else
     "$BUILD/tools/cu_rewrite" fpmp_pi/fpmp_pi.cu >"$dir/pi_types.cpp"
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=$fmad -Icpu $DEFS "${flags[@]}" \
+    $CXX $HOST_FLAGS $STACK $MFMA -DCUDA_CPU_FMAD=$fmad -Icpu $DEFS "${flags[@]}" \
         -o "$dir/pi_types" "$dir/pi_types.cpp" $RUNTIME -pthread
 fi
 exec "$dir/pi_types"

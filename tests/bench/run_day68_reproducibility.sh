@@ -25,7 +25,7 @@ for cxx in "$CXX" g++ clang++; do
     # shellcheck disable=SC2086 # lists of words
     if ! $cxx -fopenmp -o "$out/try" "$out/try.cpp" 2>/dev/null; then openmp='' note='; no OpenMP: the loop on one core'; fi
     # shellcheck disable=SC2086
-    $cxx $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD="$([ "$FMA" = yes ] && echo 1 || echo 0)" -I"$ROOT/cpu" $openmp \
+    $cxx $HOST_FLAGS $STACK $MFMA -DCUDA_CPU_FMAD="$([ "$FMA" = yes ] && echo 1 || echo 0)" -I"$ROOT/cpu" $openmp \
         -o "$exe" "$exe.cpp" $RUNTIME -pthread
     if command -v taskset >/dev/null; then
         echo "$cxx, one core$note"

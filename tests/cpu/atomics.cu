@@ -1,9 +1,19 @@
 // Atomics of the CPU default: exact counts under contention, and what a card does to subnormals.
+#include <sched.h>
+
 #include <cmath>
 
 #include "check.cu"
 
 constexpr int kBlocks = 64, kThreads = 256, kTotal = kBlocks * kThreads;
+
+// Blocks start together: on an idle machine one thread could run them all before another wakes.
+__device__ int arrived;
+__device__ void meet() {
+    if (threadIdx.x == 0) atomicAdd(&arrived, 1);
+    for (int i = 0; threadIdx.x == 0 && i < 20000 && atomicAdd(&arrived, 0) < 2; ++i) sched_yield();
+    __syncthreads();
+}
 
 template <typename T>
 struct Cells {
@@ -13,6 +23,7 @@ struct Cells {
 template <typename T>
 __global__ void contend(Cells<T>* c) {
     const T i = (T)(blockIdx.x * blockDim.x + threadIdx.x);
+    meet();
     atomicAdd(&c->add, i);
     atomicMax(&c->max, i);
     atomicMin(&c->min, i);
@@ -37,6 +48,7 @@ static void runContend() {
     CHECKED(cudaGetLastError());
     CHECKED(cudaMemcpy(&c, device, sizeof c, cudaMemcpyDeviceToHost));
     CHECKED(cudaFree(device));
+    arrived = 0;
     const T sum = (T)((long long)kTotal * (kTotal - 1) / 2);
     EXPECT(c.add == sum);
     EXPECT(c.max == (T)(kTotal - 1));
@@ -63,6 +75,9 @@ __global__ void addFloats(float* f, double* d, float* last, double* seen) {
     atomicAdd(&blockDouble, 0.5);
     __syncthreads();
     if (threadIdx.x == 0) EXPECT(block == kThreads * 0.25f && blockDouble == kThreads * 0.5);
+    meet();
+    for (int i = 0; i < 20; ++i) atomicAdd(f, 0.25f), atomicAdd(f, -0.25f);
+    for (int i = 0; i < 20; ++i) atomicAdd(d, 0.25), atomicAdd(d, -0.25);
     atomicAdd(f, 0.25f);
     atomicAdd(d, 0.25);
     atomicAdd(seen, (double)atomicExch(last, 1.0f));
@@ -81,6 +96,12 @@ __global__ void oldValues(int* p) {
     EXPECT(atomicXor(p, 3) == 10);
     EXPECT(atomicExch(p, 77) == 9);
     EXPECT(*p == 77);
+}
+
+__global__ void oldSums(float* f, double* d) {
+    *f = 1.5f, *d = 2.5;
+    EXPECT(atomicAdd(f, 2.0f) == 1.5f && *f == 3.5f);
+    EXPECT(atomicAdd(d, 2.0) == 2.5 && *d == 4.5);
 }
 
 __device__ bool same(float a, float b) { return __float_as_uint(a) == __float_as_uint(b); }
@@ -137,6 +158,7 @@ int main() {
     EXPECT(got.last == 1.0f && got.seen == kTotal - 1);
     CHECKED(cudaMemset(device, 0, sizeof got));
     oldValues<<<1, 1>>>(&device->i);
+    oldSums<<<1, 1>>>(&device->f, &device->d);
     subnormals<<<1, 1, 8 * sizeof(float)>>>(&device->f, &device->d);
     CHECKED(cudaGetLastError());
     CHECKED(cudaFree(device));

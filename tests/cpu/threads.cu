@@ -186,6 +186,17 @@ static void runVisit(dim3 grid, dim3 block) {
     CHECKED(cudaFree(count));
 }
 
+// Lanes return while the others of their warp already wait in an exchange, and threads while the
+// others wait at a barrier: those that stay are all that counts.
+__global__ void leaveWaiting() {
+    if (threadIdx.x % 32 >= 16) return;
+    EXPECT(__popc(__ballot_sync(0xffffffffu, 1)) == 16);
+    EXPECT(__syncthreads_and(1) == 1);
+    EXPECT(__syncthreads_and(threadIdx.x != 3) == 0);
+    EXPECT(__syncthreads_count(1) == (int)blockDim.x / 2);
+}
+__global__ void staysSmall() {}
+
 int main() {
     for (dim3 block : {dim3(1), dim3(33), dim3(256), dim3(1024), dim3(16, 16), dim3(8, 8, 4), dim3(1, 1, 64), dim3(7, 5, 3)}) {
         neighbours<<<40, block>>>(6);
@@ -214,6 +225,8 @@ int main() {
         leavers<<<3, 128>>>(left);
         leavers<<<3, 40>>>(left);
     }
+    leaveWaiting<<<3, 32>>>();
+    leaveWaiting<<<3, 128>>>();
     masks<<<4, 32>>>();
     warpThenBlock<<<6, 256>>>();
 
@@ -224,6 +237,8 @@ int main() {
     CHECKED(cudaFuncSetAttribute(dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024));
     dynamicShared<<<3, 32, 100 * 1024>>>(100 * 256, 0);
     CHECKED(cudaGetLastError());
+    staysSmall<<<1, 1, 48 * 1024 + 4>>>();  // the limit was raised for another kernel
+    EXPECT_CALL(cudaErrorInvalidValue, cudaPeekAtLastError());
     dynamicShared<<<3, 32, 100 * 1024 + 4>>>(1, 0);
     EXPECT_CALL(cudaErrorInvalidValue, cudaPeekAtLastError());
     EXPECT_CALL(cudaErrorInvalidValue,
