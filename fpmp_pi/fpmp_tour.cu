@@ -165,7 +165,7 @@ HD P add(P x, P y) {
     if (A != kHigh) return settle<A, P>(s, addRn(addRn(x.l, y.l), e), s);
     twoSum(x.l, y.l, t, rest);
     const auto c = addRn(e, t), v = addRn(s, c);
-    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), s);
+    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), v == v ? v : s);
 }
 // Sum with a scalar: JMP 4, 2u^2.
 template <Accuracy A, class P, class T>
@@ -198,13 +198,13 @@ HD float reciprocal(float b, bool keepStart) {
 HD double reciprocal(double b, bool) { ROUNDED(__drcp_rn(b), 1.0 / b); }
 
 // Quotient: q = x.h / y.h through the reciprocal r, then what q leaves of x, times r: JMP 17 with r
-// for both its divisions, 21u^2, or 14u^2 for a scalar x. High: finite / infinite is 0, not NaN.
+// for both its divisions, 21u^2, or 14u^2 for a scalar x. High leaves out a c that is not finite.
 template <Accuracy A, class P, class T>
 HD P div(T x, T xLow, P y) {
     const T r = reciprocal(y.h, A == kHigh), q = mulRn(x, r), rest = fmaRn(-q, y.h, x);
     const T c = mulRn(fmaRn(-q, y.l, xLow == 0 ? rest : addRn(rest, xLow)), r);
     if (A == kLow) return P(q, c);
-    return settle<kMid, P>(q, A == kHigh && c != c ? T(0) : c, q);
+    return settle<kMid, P>(q, A == kHigh && !(fabs(c) < T(INFINITY)) ? T(0) : c, q);
 }
 
 // Does one limb T hold every S? Else a conversion must be spelled out, for it may lose bits.
@@ -217,10 +217,10 @@ template <class T, Accuracy A>
 struct Pair {
     T h, l;  // as computed; read through hi() and lo()
     Pair() = default;
-    HD Pair(T high, T low) : h(high), l(low) {}
+    HD explicit Pair(T high, T low) : h(high), l(low) {}
     template <class S, Fits<S, T, true>* = nullptr>
     HD Pair(S s) : h(s), l(0) {}
-    template <class S, Fits<S, T, false>* = nullptr>
+    template <class S, Fits<S, T, false>* = nullptr, Fits<S, double, true>* = nullptr>
     HD explicit Pair(S s) : h((T)s), l((T)addRn((double)s, -(double)h)) {}
     template <class S, Accuracy B>
     HD explicit Pair(Pair<S, B> p) : Pair(Pair((double)p.hi()) + (T)p.lo()) {}

@@ -194,7 +194,13 @@ inf/2 inf nan inf nan
 1/-0 nan nan -inf nan
 0/0 nan nan nan nan
 max+max inf nan inf nan
+max+u+u 3.40282e+38 inf inf inf
+-max-u-u -3.40282e+38 -inf -inf -inf
 max*max inf nan inf nan
+max/.7 inf nan inf nan
+-max/.7 -inf nan -inf nan
+max/.67 inf nan inf nan
+scalar max/.7 inf nan inf nan
 nan+1 nan nan nan nan
 -0 -0 -0 -0 -0
 -0+-0 -0 0 0 0
@@ -218,12 +224,13 @@ EOF
     }
     check 'p = 1.0f; p = p + 1.0f; p = 4.0f / p; d = 0.1; d = d * 2; p = float_pair_mid(0.1); q = float_pair_low(p); double x = (double)p; (void)x;'
     for code in 'p = 0.1;' 'float x = p; (void)x;' 'double x = p; (void)x;' 'p = q;' 'p = d;' 'd = p;' 'p = p + 0.1;' 'p = 0.1 / p;' \
-        'p = p * 16777217;' 'p = p + q;' 'd = d + 9007199254740993LL;' 'float x = (float)p; (void)x;'; do
+        'p = p * 16777217;' 'p = p + q;' 'd = d + 9007199254740993LL;' 'float x = (float)p; (void)x;' \
+        'float_pair_mid s = {0.1, 0.0}; (void)s;' 'd = double_pair(9007199254740993LL);' 'd = double_pair(0.1L);'; do
         if check "$code"; then
             echo "compiled: $code"
             false
         fi
-        grep -qE 'no match|cannot convert|conversion|invalid|no viable' check.log
+        grep -qE 'no match|cannot convert|conversion|converting|invalid|no viable|explicit' check.log
     done
 }
 
@@ -424,6 +431,12 @@ fault() {
     fault 's/T total = static_cast<T>\(0.0f\)/double total = 0/; s/total = total \+ partial/total = total + static_cast<double>(partial)/' -DPI_FP_T=float
     assert_failure 1
     assert_regex "$stderr" '^gate failed: float: digits: '
+}
+
+@test "fault: a wider final sum of the pairs alone" {
+    fault 's/T total = static_cast<T>\(0.0f\)/std::conditional_t<std::is_class<T>::value, double, T> total = 0/; s/total = total \+ partial/total = total + static_cast<decltype(total)>(partial)/' -DPI_FP_T=float_pair_low
+    assert_failure 1
+    assert_regex "$stderr" '^gate failed: float_pair_low: digits: '
 }
 
 @test "fault: the low limb dropped" {

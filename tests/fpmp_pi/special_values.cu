@@ -15,7 +15,7 @@
 // when the program is compiled.
 template <class P, class T>
 __device__ int operate(const T* in, double* out) {
-    const P inf = in[0], zero = in[1], largest = in[2], subnormal = in[3];
+    const P inf = in[0], zero = in[1], largest = in[2], subnormal = in[3], little = in[4];
     int i = 0;
     out[i++] = (double)(inf + 1.0f);
     out[i++] = (double)(1.0f + inf);
@@ -31,7 +31,14 @@ __device__ int operate(const T* in, double* out) {
     out[i++] = (double)(1.0f / -zero);
     out[i++] = (double)(zero / zero);
     out[i++] = (double)(largest + largest);
+    out[i++] = (double)(P(in[2], in[4]) + little);  // v overflows, and s alone would not
+    out[i++] = (double)(-P(in[2], in[4]) - little);
     out[i++] = (double)(largest * largest);
+    // A divisor whose low limb is above zero, and one below; both signs.
+    out[i++] = (double)(largest / (P(7.0f) / P(10.0f)));
+    out[i++] = (double)(-largest / (P(7.0f) / P(10.0f)));
+    out[i++] = (double)(largest / (P(2.0f) / P(3.0f)));
+    out[i++] = (double)(in[2] / (P(7.0f) / P(10.0f)));
     out[i++] = (double)((inf - inf) + 1.0f);
     out[i++] = (double)(-zero);
     out[i++] = (double)(-zero + -zero);
@@ -43,7 +50,7 @@ __device__ int operate(const T* in, double* out) {
 static const char* const kNames[] = {
     "inf+1",   "1+inf",   "inf+inf", "inf-inf", "(inf+1)+0", "inf*2",         "inf*0",
     "1/inf",   "1/inf+1", "inf/2",   "1/0",     "1/-0",      "0/0",           "max+max",
-    "max*max", "nan+1",   "-0",      "-0+-0",   "-0*1",      "sub+sub(/sub)", "sub*1(/sub)"};
+    "max+u+u", "-max-u-u", "max*max", "max/.7", "-max/.7", "max/.67", "scalar max/.7", "nan+1",   "-0",      "-0+-0",   "-0*1",      "sub+sub(/sub)", "sub*1(/sub)"};
 constexpr int kRows = sizeof kNames / sizeof kNames[0];
 
 __global__ void operateAll(const float* floats, const double* doubles, double* out, int* rows) {
@@ -60,8 +67,8 @@ static void check(cudaError_t err) {
 }
 
 int main() {
-    const float floats[] = {INFINITY, 0.0f, FLT_MAX, std::ldexp(3.0f, -148)};
-    const double doubles[] = {INFINITY, 0.0, DBL_MAX, std::ldexp(3.0, -1073)};
+    const float floats[] = {INFINITY, 0.0f, FLT_MAX, std::ldexp(3.0f, -148), std::ldexp(1.0f, 102)};
+    const double doubles[] = {INFINITY, 0.0, DBL_MAX, std::ldexp(3.0, -1073), std::ldexp(1.0, 969)};
     float* deviceFloats;
     double *deviceDoubles, *deviceOut, out[4 * kRows];
     int *deviceRows, rows[4];
