@@ -172,7 +172,7 @@ HD void twoSum(T a, T b, T& s, T& e) {
 }
 
 // s + c as a pair, exact for |c| <= |s| (T. Dekker, Numer. Math. 18, 1971); low leaves the limbs as
-// they are. With an infinite s, c is NaN: the high level returns `plain`, mid the NaN.
+// they are. With an infinite s, c is NaN: high gives `plain` (2s where c may overflow), mid NaN.
 template <Accuracy A, class P, class T>
 HD P settle(T s, T c, T plain) {
     if (A == kLow) return P(s, c);
@@ -191,7 +191,7 @@ HD P add(P x, P y) {
     if (A != kHigh) return settle<A, P>(s, addRn(addRn(x.l, y.l), e), s);
     twoSum(x.l, y.l, t, rest);
     const auto c = addRn(e, t), v = addRn(s, c);
-    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), v == v ? v : s);
+    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), addRn(s, s));
 }
 // Sum with a scalar: JMP 4, 2u^2.
 template <Accuracy A, class P, class T>
@@ -367,7 +367,8 @@ Row measure(const char* type) {
 
 static void gateRow(const Row& row, unsigned long long doubleHash) {
     const std::string& type = row.type;
-    gate(row.constant, (type + ": constant partials").c_str(), "a launch gave other bits");
+    const bool number = row.value == row.value;
+    gate(row.constant && number, (type + ": constant partials").c_str(), "other bits, or NaN");
     gate(row.untimed >= 1 && row.timed >= 5, (type + ": a warm-up, then 5 launches").c_str(),
          "%d untimed, %d timed", row.untimed, row.timed);
     for (const auto& w : kWanted)
@@ -379,7 +380,6 @@ static void gateRow(const Row& row, unsigned long long doubleHash) {
         gate(row.hash == doubleHash, "cuda::fp64emu: double's partials",
              "0x%016llx, double's are 0x%016llx", row.hash, doubleHash);
 }
-
 #define TEXT_(...) #__VA_ARGS__
 #define TEXT(...) TEXT_(__VA_ARGS__)
 #define NAME(...) printf(" %s", TEXT(__VA_ARGS__));

@@ -146,7 +146,7 @@ HD void twoSum(T a, T b, T& s, T& e) {
 }
 
 // s + c as a pair, exact for |c| <= |s| (T. Dekker, Numer. Math. 18, 1971); low leaves the limbs as
-// they are. With an infinite s, c is NaN: the high level returns `plain`, mid the NaN.
+// they are. With an infinite s, c is NaN: high gives `plain` (2s where c may overflow), mid NaN.
 template <Accuracy A, class P, class T>
 HD P settle(T s, T c, T plain) {
     if (A == kLow) return P(s, c);
@@ -165,7 +165,7 @@ HD P add(P x, P y) {
     if (A != kHigh) return settle<A, P>(s, addRn(addRn(x.l, y.l), e), s);
     twoSum(x.l, y.l, t, rest);
     const auto c = addRn(e, t), v = addRn(s, c);
-    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), v == v ? v : s);
+    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), addRn(s, s));
 }
 // Sum with a scalar: JMP 4, 2u^2.
 template <Accuracy A, class P, class T>
@@ -271,7 +271,7 @@ HD bool operator<(Pair<T, A> x, Pair<T, A> y) {
 template <class T, Accuracy A>
 HD Pair<T, A> sqrt(Pair<T, A> x) {
     const T s = std::sqrt(x.h);  // correctly rounded on every device
-    if (s == 0) return x;
+    if (s == 0) return x.l == 0 ? x : sqrt(Pair<T, A>(x.l, 0));  // a low pair, cancelled
     const T rest = addRn(fmaRn(-s, s, x.h), x.l);
     return settle<A, Pair<T, A>>(s, mulRn(rest, mulRn(T(0.5), reciprocal(s, true))), s);
 }

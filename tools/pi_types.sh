@@ -9,6 +9,13 @@ types=(float_pair_low float_pair_mid float_pair_high double_pair)
 cccl_types=(cuda::fp32mp2_low cuda::fp32mp2 cuda::fp32mp2_high cuda::fp64mp2
     cuda::fp64emu cuda::fp64emu_unpacked 'cuda::fp64_custom<8, 10>')
 
+if [ -n "${SANITIZE:-}" ]; then
+    echo "make types takes no SANITIZE; with it: make run LESSON=fpmp_pi PI_FP_T=..." >&2
+    exit 2
+fi
+case " $DEFS" in
+    *' -DPI_'*) echo "make types takes PI_LOG2_TERMS=n and CCCL=dir; not DEFS='$DEFS'" >&2; exit 2 ;;
+esac
 cd "$ROOT"
 dir=$BUILD/tmp/pi_types
 mkdir -p "$dir"
@@ -25,6 +32,9 @@ if [ -n "${CCCL:-}" ]; then
     export PI_FP_HEADER='<cuda/fpmp>' # asks for CCCL's include folders
     types+=("${cccl_types[@]}")
     printf '#include <cuda/%s>\n' fpmp fpemu fptool >>"$header"
+    case $DEVICE-$($CXX --version) in
+        cpu-*clang*) echo 'cuda::fp64emu_unpacked is wrong under clang++ (see the page): CXX=g++ has it right' >&2 ;;
+    esac
 else
     echo 'the program'\''s own types only: no CCCL at hand (make cccl fetches it)' >&2
 fi
