@@ -138,6 +138,10 @@ END
     run mk run DEVICE=cpu SANITIZE='address thread'
     assert_failure 2
     assert_output --partial "unknown SANITIZE 'address thread'"
+    touch "$BATS_TEST_TMPDIR/file"
+    run mk run DEVICE=cpu BUILD="$BATS_TEST_TMPDIR/file/b"
+    assert_failure 2
+    assert_output --partial "the folder BUILD='$BATS_TEST_TMPDIR/file/b' cannot be written; another: make BUILD=dir"
     run mk run BUILD='a b'
     assert_failure 2
     assert_output --partial "BUILD must be one path without spaces, not 'a b'"

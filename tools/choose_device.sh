@@ -27,6 +27,8 @@ if [ -n "$ARCH" ]; then
     fi
 fi
 
+{ mkdir -p "$BUILD" && [ -w "$BUILD" ]; } 2>/dev/null || fail "the folder BUILD='$BUILD' cannot be written; another: make BUILD=dir"
+
 # The card is asked through the driver alone; a probe that cannot be built counts as no card.
 card=''
 if [ -n "$nvcc" ] && [ "$DEVICE" != cpu ]; then

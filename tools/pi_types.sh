@@ -32,9 +32,6 @@ if [ -n "${CCCL:-}" ]; then
     export PI_FP_HEADER='<cuda/fpmp>' # asks for CCCL's include folders
     types+=("${cccl_types[@]}")
     printf '#include <cuda/%s>\n' fpmp fpemu fptool >>"$header"
-    case $DEVICE-$($CXX --version) in
-        cpu-*clang*) echo 'cuda::fp64emu_unpacked is wrong under clang++ (see the page): CXX=g++ has it right' >&2 ;;
-    esac
 else
     echo 'the program'\''s own types only: no CCCL at hand (make cccl fetches it)' >&2
 fi
@@ -49,6 +46,9 @@ if [ "${answer%% *}" = error ]; then
     echo "make types: ${answer#error }" >&2
     exit 2
 fi
+case $DEVICE-${CCCL:+given}-$($CXX --version) in
+    cpu-given-*clang*) echo 'cuda::fp64emu_unpacked is wrong under clang++ (see the page): CXX=g++ has it right' >&2 ;;
+esac
 eval "answer=($answer)"
 flags=("-DPI_FP_HEADER=\"$header\"")
 for flag in "${answer[@]}"; do
