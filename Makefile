@@ -28,15 +28,18 @@ endif
 .DEFAULT_GOAL := build
 
 # ---- What was asked for, checked before anything is built -------------------------------------
-ifneq ($(words $(BUILD)),1)
-$(error BUILD must be one path without spaces, not '$(BUILD)')
+ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
+$(error BUILD must be one path without spaces or ~ * ? [, not '$(BUILD)')
+endif
+ifneq ($(wildcard $(BUILD)),$(patsubst %/.,%,$(wildcard $(BUILD)/.)))
+$(error BUILD='$(BUILD)' is a file, not a folder)
 endif
 ifneq ($(words $(CURDIR)),1)
 $(error make cannot work in a folder whose path has blanks: '$(CURDIR)')
 endif
 # By whatever name: this folder, one above it, or one of its own that is no build.
-build_path := $(abspath $(BUILD))
-ifneq ($(filter $(build_path)/%,$(CURDIR)/.)$(filter / $(foreach d,.git .ci cpu tests tools expected_output $(LESSONS),$(CURDIR)/$(d) $(CURDIR)/$(d)/%),$(build_path)),)
+build_path := $(abspath $(BUILD)) $(realpath $(BUILD))
+ifneq ($(filter $(addsuffix /%,$(build_path)),$(CURDIR)/.)$(filter / $(foreach d,.git .ci cpu tests tools expected_output $(LESSONS),$(CURDIR)/$(d) $(CURDIR)/$(d)/%),$(build_path)),)
 $(error BUILD='$(BUILD)' is a folder of sources, and `make clean` removes BUILD)
 endif
 ifeq ($(strip $(LESSON)),)

@@ -193,6 +193,7 @@ TypeOf<Op> hostPairs(Op op, TypeOf<Op>* node, size_t count) {
 // moment longer. Nothing helps if another program takes the place in that moment.
 static int startableThreads(int asked) {
     static thread_local int team = 1;  // OpenMP keeps its last team; a smaller one ends the rest
+    if (asked == 1) return 1;  // starts none, and ends none
     if (asked > team) {
         std::mutex door;
         std::vector<std::thread> crew;

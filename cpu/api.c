@@ -277,6 +277,7 @@ static size_t shared_limit(const void *kernel) {
 
 void cuda_cpu_run(const struct cuda_cpu_launch *launch) {
     const uint3 g = launch->grid, b = launch->block;
+    cuda_cpu_refuse_in_kernel();
     if (!g.x || !g.y || !g.z || g.x > 2147483647u || g.y > 65535 || g.z > 65535 || !b.x || !b.y || !b.z || b.x > 1024 ||
         b.y > 1024 || b.z > 64 || b.x * b.y * b.z > 1024) {
         report(cudaErrorInvalidValue); /* as CUDA 13 reports all of these; measured, see README.md */

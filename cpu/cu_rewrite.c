@@ -1,6 +1,6 @@
 /*
  * Rewrites a .cu file into C++ for the CPU default: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp
- * FILE.d becomes a rule for make: TARGET needs FILE.cu and the .cu files that it reads in.
+ * FILE.d becomes a rule for make: TARGET needs the .cu files that FILE.cu reads in.
  *
  * Four things in a .cu are no C++ and cannot be macros:
  *   kernel<<<grid, block, smem, stream>>>(args)   ->  CUDA_CPU_KERNEL(kernel).launch(grid, ...)(args)
@@ -145,27 +145,39 @@ static size_t comment_end(const struct source *s, size_t i) {
     return (size_t)(end - s->text) + 2;
 }
 
-/* Keeps the name of the macro that the directive at [i, end) defines, if it stands for a qualifier. */
+/* Keeps the name of the macro that the directive at [i, end) defines, if it stands for a qualifier, and
+   drops one that is undefined. */
 static void note_qualifier(const struct source *s, size_t i, size_t end) {
-    char *line = format("%.*s", (int)(end - i), s->text + i), name[128];
+    char *line = need(calloc(end - i + 1, 1)), name[128];
+    size_t length = 0;
+    while (i < end) { /* without comments */
+        const bool comment = s->text[i] == '/' && (s->text[i + 1] == '/' || s->text[i + 1] == '*');
+        line[length++] = comment ? ' ' : s->text[i];
+        i = comment ? comment_end(s, i) : i + 1;
+    }
     int text = 0;
-    if (sscanf(line, "# define %127[A-Za-z0-9_]%n", name, &text) == 1 && isspace((unsigned char)line[text])) {
+    if (sscanf(line, "# define %127[A-Za-z0-9_]%n", name, &text) == 1 && isspace((unsigned char)line[text]) &&
+        !strpbrk(line + text, ";{}\"")) {
         bool kernel = false, device = false;
-        for (const char *p = line + text, *word; *p; p = *p ? p + 1 : p) {
-            for (word = p; in_word(*p); p++) {}
-            const size_t length = (size_t)(p - word);
-            kernel |= length == 10 && strncmp(word, "__global__", length) == 0;
-            device |= length == 10 && strncmp(word, "__device__", length) == 0;
+        for (const char *p = line + text; *p;) {
+            const char *word = p;
+            while (in_word(*p)) p++;
+            const size_t n = (size_t)(p - word);
+            kernel |= n == 10 && memcmp(word, "__global__", n) == 0;
+            device |= n == 10 && memcmp(word, "__device__", n) == 0;
             for (size_t k = 0; k < qualifier_count; k++)
-                if (length == strlen(qualifiers[k].name) && strncmp(word, qualifiers[k].name, length) == 0)
+                if (n == strlen(qualifiers[k].name) && memcmp(word, qualifiers[k].name, n) == 0)
                     kernel |= qualifiers[k].kernel, device = true;
-            if (!*p) break;
+            if (*p) p++;
         }
         if (kernel || device) {
             qualifiers = need(realloc(qualifiers, (qualifier_count + 1) * sizeof *qualifiers));
             qualifiers[qualifier_count++] = (struct qualifier){format("%s", name), kernel};
         }
     }
+    if (sscanf(line, "# undef %127[A-Za-z0-9_]", name) == 1)
+        for (size_t k = 0; k < qualifier_count; k++)
+            if (strcmp(qualifiers[k].name, name) == 0) qualifiers[k--] = qualifiers[--qualifier_count];
     free(line);
 }
 
@@ -695,8 +707,15 @@ static struct source *read_source(char *path, const char *includer, int line) {
 
 /* With an empty rule for each file, so that make does not stop where one has gone. */
 static void write_dependencies(FILE *out, const struct source *s, const char *target) {
-    fprintf(out, "%s: %s\n%s:\n", target, s->path, s->path);
-    for (const struct source *i = s->included; i; i = i->next) write_dependencies(out, i, target);
+    for (const struct source *i = s->included; i; i = i->next) {
+        char *path = need(malloc(2 * strlen(i->path) + 1)), *end = path;
+        for (const char *p = i->path; *p; *end++ = *p++)
+            if (*p == ' ') *end++ = '\\';
+        *end = '\0';
+        fprintf(out, "%s: %s\n%s:\n", target, path, path);
+        free(path);
+        write_dependencies(out, i, target);
+    }
 }
 
 /* Nothing is freed before the end: the program does one file and is gone. */

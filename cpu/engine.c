@@ -55,6 +55,8 @@ enum {
 #else
     STACK_BYTES = 64 * 1024,
 #endif
+    /* Compilers probe a large frame every so many bytes (g++ on AArch64; on x86-64 every 4,096). */
+    GUARD_BYTES = 64 * 1024,
     /* A guarded stack splits a mapping in two, and Linux allows a process 65,530. */
     MAX_GUARDED = 24000
 };
@@ -147,12 +149,13 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     (void)context;
     if (self && f && f != &self->scheduler) {
         const size_t below = (size_t)((const char *)f->top - (const char *)info->si_addr);
-        if (below > STACK_BYTES - 8192 && below < STACK_BYTES + 8192) {
+        if (info->si_code > 0 && below > STACK_BYTES - 8192 && below < STACK_BYTES + GUARD_BYTES + 8192) {
             (void)!write(STDERR_FILENO, what, sizeof what - 1);
             _Exit(2);
         }
     }
     signal(number, SIG_DFL); /* and the same access again */
+    if (info->si_code <= 0) raise(number); /* there was none: somebody sent it */
 }
 /* For each worker: a handler cannot stand on the stack that has no room. */
 static void watch_faults(void) {
@@ -169,8 +172,7 @@ static void watch_faults(void) {} /* the sanitizers have their own */
 UNSEEN __attribute__((noinline)) static void make_fiber(struct worker *w, unsigned index) {
     static atomic_uint guarded;
     struct cuda_cpu_fiber *f = &w->fibers[index];
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t guard = atomic_fetch_add(&guarded, 1) < MAX_GUARDED ? page : 0;
+    const size_t guard = atomic_fetch_add(&guarded, 1) < MAX_GUARDED ? GUARD_BYTES : 0;
     char *memory = mmap(NULL, guard + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) die("out of memory for the stacks of a block's threads");
     /* A mapping refused for its number leaves the stack without a guard, which does no harm. */
@@ -571,11 +573,14 @@ static void start_pool(void) {
     }
 }
 
+void cuda_cpu_refuse_in_kernel(void) {
+    if (self && cuda_cpu_block.running && cuda_cpu_block.running != &self->scheduler)
+        die("a kernel launches a kernel: dynamic parallelism is not covered here");
+}
+
 void cuda_cpu_execute(const struct cuda_cpu_launch *launch) {
     static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (self && cuda_cpu_block.running && cuda_cpu_block.running != &self->scheduler)
-        die("a kernel launches a kernel: dynamic parallelism is not covered here");
     pthread_once(&once, start_pool);
     pthread_mutex_lock(&one_launch);
     pool.blocks = (unsigned long)launch->grid.x * launch->grid.y * launch->grid.z;

@@ -6,6 +6,8 @@
 
 /* Runs a launch whose configuration is known to be valid, and returns when it has ended. */
 void cuda_cpu_execute(const struct cuda_cpu_launch *launch);
+/* Ends the program where a kernel launches a kernel. */
+void cuda_cpu_refuse_in_kernel(void);
 
 /* The number of cores that this process may use. */
 unsigned cuda_cpu_cores(void);

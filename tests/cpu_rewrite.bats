@@ -80,11 +80,20 @@ EOF
 #  define INLINE static HD \
        inline
 #define OTHER(x) __device__ x
-#define COUNT 3  // not __device__ by itself
+#define HOST static  // never __device__
+#define ALSO_HOST /* no __global__ */ static
+#define GONE __device__
+#undef GONE
+#define GONE static
+#define STATE __device__ int state;
 HD float one(float x) { return x * x + 1; }
-INLINE float two(float x) { return one(x) * COUNT; }
-static int COUNTED(int n) { return n; }
-int main() { return COUNTED(COUNT); }
+INLINE float two(float x) { return one(x) * 2; }
+HOST int three(int x) { return x; }
+GONE int six(int x) { return x; }
+ALSO_HOST int four(int x) { return x; }
+STATE
+static int five(int x) { return x; }
+int main() { return six(0) + three(4) + four(3) + five(state); }
 EOF
     rewrite in.cu >in.cpp
     run grep -n 'CUDA_CPU' in.cpp

@@ -155,6 +155,22 @@ one_kernel() {
         assert_failure 2
         assert_output 'CPU default: the local variables of a CUDA thread need more than 64 KB, which is all that it has here'
     done
+    # Several frames of less than a page of some compilers' probes.
+    one_kernel steps '__device__ __noinline__ int deep(int n) { volatile char a[30000]; a[0] = n; return n ? deep(n - 1) + a[0] : 0; }
+__global__ void k(int n) { deep(n); __syncthreads(); }' 'k<<<4, 64>>>(5);'
+    run "$BIN/steps"
+    assert_failure 2
+    assert_output --partial 'need more than 64 KB'
+    if have_aarch64; then
+        NOFMAD=1 aarch64_build "$BIN/steps.cu" "$BIN/steps.aarch64" -O1
+        run aarch64_run "$BIN/steps.aarch64"
+        assert_failure 2
+        assert_output --partial 'need more than 64 KB'
+    fi
+    one_kernel sent '#include <csignal>
+__global__ void k() {}' 'k<<<1, 1>>>(); raise(SIGSEGV);'
+    run "$BIN/sent"
+    assert_failure 139
     # Any other fault is the signal that it was.
     one_kernel fault '__global__ void k(int* p) { *p = 1; }' 'k<<<1, 1>>>((int*)64);'
     run "$BIN/fault"
@@ -167,6 +183,12 @@ __global__ void parent() { child<<<1, 4>>>(); }' 'parent<<<2, 32>>>();'
     run timeout 20 "$BIN/nested"
     assert_failure 2
     assert_output 'CPU default: a kernel launches a kernel: dynamic parallelism is not covered here'
+    # As well where the launch would be refused by itself.
+    one_kernel nested '__global__ void child() {}
+__global__ void parent() { child<<<1, 2000>>>(); }' 'parent<<<1, 1>>>();'
+    run timeout 20 "$BIN/nested"
+    assert_failure 2
+    assert_output --partial 'dynamic parallelism is not covered'
 }
 
 @test "a call that is not covered does not compile" {

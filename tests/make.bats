@@ -101,7 +101,14 @@ END
     sed -i 's/ANSWER;/ANSWER + 1;/' "$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts/kernel.cu"
     answer
     assert_failure 43
-    rm "$BATS_TEST_TMPDIR/copy/day68_reproducibility/runtime.cu"
+    # A program that moved to another lesson is built from there.
+    mkdir "$BATS_TEST_TMPDIR/copy/precision_reduction"
+    mv "$BATS_TEST_TMPDIR"/copy/day68_reproducibility/{runtime.cu,answer.h,parts} "$BATS_TEST_TMPDIR/copy/precision_reduction"
+    sed -i 's/ANSWER + 1;/ANSWER + 2;/' "$BATS_TEST_TMPDIR/copy/precision_reduction/parts/kernel.cu"
+    here CXX=g++ LESSON=precision_reduction >/dev/null
+    run "$BATS_TEST_TMPDIR/copy/b/cpu/runtime_nofmad"
+    assert_failure 44
+    rm -r "$BATS_TEST_TMPDIR/copy/precision_reduction"
     here
     touch "$BATS_TEST_TMPDIR/copy/day68_reproducibility/reproducibility.cu"
     run here
@@ -138,13 +145,25 @@ END
     run mk run DEVICE=cpu SANITIZE='address thread'
     assert_failure 2
     assert_output --partial "unknown SANITIZE 'address thread'"
+    ln -s "$ROOT" "$BATS_TEST_TMPDIR/link"
+    run mk clean BUILD="$BATS_TEST_TMPDIR/link/tests"
+    assert_failure 2
+    assert_output --partial 'is a folder of sources'
     touch "$BATS_TEST_TMPDIR/file"
     run mk run DEVICE=cpu BUILD="$BATS_TEST_TMPDIR/file/b"
     assert_failure 2
     assert_output --partial "the folder BUILD='$BATS_TEST_TMPDIR/file/b' cannot be written; another: make BUILD=dir"
     run mk run BUILD='a b'
     assert_failure 2
-    assert_output --partial "BUILD must be one path without spaces, not 'a b'"
+    assert_output --partial "BUILD must be one path without spaces or ~ * ? [, not 'a b'"
+    run mk clean BUILD='*'
+    assert_failure 2
+    run mk clean BUILD='~'
+    assert_failure 2
+    run mk clean BUILD=Makefile
+    assert_failure 2
+    assert_output --partial "BUILD='Makefile' is a file, not a folder"
+    [ -s "$ROOT/Makefile" ]
 }
 
 @test "a compile that fails leaves no program that a second run would trust" {
@@ -201,6 +220,8 @@ head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: fused\nn
     run run_sh yes x/off
     assert_failure 1
     assert_line --regexp '^off +fmad +passed 1 .* DIFFERS$'
+    PI_LOG2_TERMS=20 run run_sh yes x/off # fpmp_pi's alone
+    assert_failure 1
     # With other parameters another value is no fault; a failed gate is.
     DEFS=-DRUNS=5 run run_sh yes x/off
     assert_success

@@ -9,8 +9,6 @@ out=$BUILD/tmp/run
 mkdir -p "$out"
 echo "device: $DEVICE ($DEVICE_WHY)"
 ran=0 failed=0 broken=0
-parameters=default
-[ -z "${DEFS:-}${PI_FP_T:-}${PI_FP_HEADER:-}${PI_LOG2_TERMS:-}" ] || parameters=other
 table=()
 
 # The hash that a file's line `NAME hash: 0x...` holds, or -.
@@ -29,6 +27,9 @@ row program build gates 'run hash' 'partials hash' expected
 for program in "$@"; do
     name=${program##*/}
     pinned=yes both=0
+    parameters=default
+    case $program in fpmp_pi/*) set_by="${PI_FP_T:-}${PI_FP_HEADER:-}${PI_LOG2_TERMS:-}" ;; *) set_by='' ;; esac
+    [ -z "${DEFS:-}$set_by" ] || parameters=other
     for build in fmad nofmad; do
         binary=$name stdout=$out/$name.$build
         contraction=fused
