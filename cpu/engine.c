@@ -111,7 +111,15 @@ __thread uint3 blockIdx, blockDim, gridDim;
 __thread struct cuda_cpu_block cuda_cpu_block;
 static __thread struct worker *self;
 
+/* Workers may find the same fault at once: the first says so and ends the program, the others wait for that. */
+static void speak_alone(void) {
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&taken))
+        for (;;) pause();
+}
+
 static _Noreturn void die(const char *what) {
+    speak_alone();
     fflush(stdout);
     fprintf(stderr, "CPU default: %s\n", what);
     _Exit(2);
@@ -150,6 +158,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     if (self && f && f != &self->scheduler) {
         const size_t below = (size_t)((const char *)f->top - (const char *)info->si_addr);
         if (info->si_code > 0 && below > STACK_BYTES - 8192 && below < STACK_BYTES + GUARD_BYTES + 8192) {
+            speak_alone();
             (void)!write(STDERR_FILENO, what, sizeof what - 1);
             _Exit(2);
         }
@@ -244,6 +253,7 @@ UNSEEN void cuda_cpu_leave(void) {
 }
 
 UNSEEN static _Noreturn void deadlock(struct worker *w) {
+    speak_alone();
     fflush(stdout);
     fprintf(stderr, "CPU default: the threads of block (%u,%u,%u) wait for each other for ever:\n", blockIdx.x, blockIdx.y,
             blockIdx.z);
@@ -305,6 +315,7 @@ UNSEEN void cuda_cpu_barrier_annotated(const char *file, int line) {
     /* A card wants all threads at the same barrier; the same number at each, as here, may go well there, or not. */
     if (cuda_cpu_block.arrived && (line != first.line || strcmp(file, first.file) != 0)) {
         const uint3 a = first.thread.index, b = cuda_cpu_block.running->thread.index;
+        speak_alone();
         fflush(stdout);
         fprintf(stderr, "CPU default: divergent barriers: thread (%u,%u,%u) waits at %s:%d, thread (%u,%u,%u) at %s:%d\n",
                 a.x, a.y, a.z, first.file, first.line, b.x, b.y, b.z, file, line);
