@@ -39,7 +39,8 @@ $(error make cannot work in a folder whose path has blanks: '$(CURDIR)')
 endif
 # By whatever name: this folder, one above it, or one of its own that is no build.
 build_path := $(abspath $(BUILD)) $(realpath $(BUILD))
-ifneq ($(filter $(addsuffix /%,$(build_path)),$(CURDIR)/.)$(filter / $(foreach d,.git .ci cpu tests tools expected_output $(LESSONS),$(CURDIR)/$(d) $(CURDIR)/$(d)/%),$(build_path)),)
+sources := $(addprefix $(CURDIR)/,.git .ci cpu tests tools expected_output $(LESSONS))
+ifneq ($(filter $(addsuffix /%,$(build_path)),$(CURDIR)/.)$(filter / $(sources) $(addsuffix /%,$(sources)),$(build_path)),)
 $(error BUILD='$(BUILD)' is a folder of sources, and `make clean` removes BUILD)
 endif
 ifeq ($(strip $(LESSON)),)
@@ -120,7 +121,7 @@ openmp = $(if $(filter canonical_tree,$(call lesson_of,$(1))),$(if $(filter yes,
 # Flags that only one program has: $(call program_flags,program).
 program_flags = $(FLAGS_$(1)) $(DEFS)
 
-# A CUDA thread's stack is small: no frame may reach beyond the page that guards its end.
+# A CUDA thread's stack is small: no frame may reach beyond the guard at its end (cpu/engine.c).
 STACK := -fstack-clash-protection
 MFMA := $(if $(filter x86_64-yes,$(HOST_TARGET)-$(FMA)),-mfma)
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -g -fno-omit-frame-pointer)

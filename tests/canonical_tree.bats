@@ -85,11 +85,7 @@ check() {
     check chunkIndices
 }
 @test "more than 2^32 samples on a card" {
-    [ "$DEVICE" = gpu ] || skip "17 GiB of samples: for a card of that size"
-    nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1 | {
-        read -r mib
-        [ "$mib" -gt 18000 ]
-    } || skip "the card has less than 18,000 MiB"
+    require_large_card
     check large
 }
 @test "index arithmetic at 2^31 - 1, 2^31 + 1, 2^32 + 1 and beyond, without the samples" { check indices; }

@@ -114,11 +114,7 @@ cases() {
 @test "counts beyond 2^31 and 2^32, without a sample" { cases sizes 16; }
 
 @test "more than 2^32 samples" {
-    [ "$DEVICE" = gpu ] || skip "17 GiB of samples: for a card of that size"
-    nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1 | {
-        read -r mib
-        [ "$mib" -gt 18000 ]
-    } || skip "the card has less than 18,000 MiB"
+    require_large_card
     cases big 3
 }
 

@@ -59,6 +59,14 @@ have_fma() { [ "$DEVICE" = gpu ] || [ "$FMA" = yes ]; }
 require_fma() { have_fma || skip "this CPU has no FMA, so there is no fused build"; }
 require_nvcc() { command -v "$NVCC" >/dev/null || skip "no nvcc"; }
 require_cpu() { [ "$DEVICE" = cpu ] || skip "a test of the CPU default (DEVICE=cpu)"; }
+# For what takes 2^32 floats and more.
+require_large_card() {
+    [ "$DEVICE" = gpu ] || skip "17 GiB of samples: for a card of that size"
+    nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1 | {
+        read -r mib
+        [ "$mib" -gt 18000 ]
+    } || skip "the card has less than 18,000 MiB"
+}
 require_clang() { command -v clang++ >/dev/null || skip "no clang++ (Debian: apt-get install clang)"; }
 
 # AArch64 under user-mode emulation, both from Debian.

@@ -48,9 +48,9 @@ __device__ int operate(const T* in, double* out) {
     return i;
 }
 static const char* const kNames[] = {
-    "inf+1",   "1+inf",   "inf+inf", "inf-inf", "(inf+1)+0", "inf*2",         "inf*0",
-    "1/inf",   "1/inf+1", "inf/2",   "1/0",     "1/-0",      "0/0",           "max+max",
-    "max+u+u", "-max-u-u", "max*max", "max/.7", "-max/.7", "max/.67", "scalar max/.7", "nan+1",   "-0",      "-0+-0",   "-0*1",      "sub+sub(/sub)", "sub*1(/sub)"};
+    "inf+1", "1+inf", "inf+inf", "inf-inf", "(inf+1)+0", "inf*2", "inf*0", "1/inf", "1/inf+1",
+    "inf/2", "1/0", "1/-0", "0/0", "max+max", "max+u+u", "-max-u-u", "max*max", "max/.7", "-max/.7",
+    "max/.67", "scalar max/.7", "nan+1", "-0", "-0+-0", "-0*1", "sub+sub(/sub)", "sub*1(/sub)"};
 constexpr int kRows = sizeof kNames / sizeof kNames[0];
 
 __global__ void operateAll(const float* floats, const double* doubles, double* out, int* rows) {
