@@ -3,27 +3,27 @@
  *   match [--lesson LESSON] EXPECTED_DIR OUTPUT   the verdict, and the lines that differ
  *   match --which EXPECTED_DIR OUTPUT             the path of the expected file for this output
  *   match --nearest EXPECTED_DIR OUTPUT           or of one of another type, n or revision
- *   match --merge EXPECTED_FILE OUTPUT            the output; a line that one with free fields of the
- *                                                 expected file still fits is that one
+ *   match --merge EXPECTED_FILE OUTPUT            the output; a line that one with free fields of
+ * the expected file still fits is that one
  *
  * The head of an output runs from its line `program: lesson/name` to the first blank line and holds
  * `revision: 1`, `contraction: fused` (or separate), and where the program has them `type: ...` and
  * `n: ...`. The expected file for it is the *.txt in EXPECTED_DIR with the same program,
  * contraction, type and n. An output of another revision is not compared.
  *
- * Blanks separate columns; how many makes no difference. Carriage returns are dropped. All else must
- * be equal, but for an expected file's free fields: {count} a whole number, {bits} 0x and 8 or 16
- * digits, {hash} 0x and 16, {number} a finite decimal number, {time} one that is not negative,
+ * Blanks separate columns; how many makes no difference. Carriage returns are dropped. All else
+ * must be equal, but for an expected file's free fields: {count} a whole number, {bits} 0x and 8 or
+ * 16 digits, {hash} 0x and 16, {number} a finite decimal number, {time} one that is not negative,
  * {text} one column or, last on its line, the rest of it. A literal may stand directly before or
  * after a field.
  *
- * OUTPUT may hold several outputs, as `make run V=1` prints them. Each begins at its `program:` line
- * and ends at the next one or at a line that begins with `== `; where there are several, or such
- * lines, at `gates passed:` too. Each gets a verdict of its own.
+ * OUTPUT may hold several outputs, as `make run V=1` prints them. Each begins at its `program:`
+ * line and ends at the next one or at a line that begins with `== `; where there are several, or
+ * such lines, at `gates passed:` too. Each gets a verdict of its own.
  *
- * Exit status: 0 equal; 1 something differs, and stdout shows it; 2 an output could not be compared,
- * and one line on stderr says which and why. Of several outputs: 1 if one of them differs, else 2 if
- * one could not be compared. */
+ * Exit status: 0 equal; 1 something differs, and stdout shows it; 2 an output could not be
+ * compared, and one line on stderr says which and why. Of several outputs: 1 if one of them
+ * differs, else 2 if one could not be compared. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
@@ -40,31 +40,31 @@
 enum { MAX_BYTES = 1 << 20, MAX_LINES = 2000, MAX_SHOWN = 40, MAX_MESSAGE = 4000 };
 
 enum { PROGRAM, CONTRACTION, TYPE, N, REVISION, KEYS };
-static const char *const kKey[KEYS] = {"program:", "contraction:", "type:", "n:", "revision:"};
+static const char* const kKey[KEYS] = {"program:", "contraction:", "type:", "n:", "revision:"};
 
 enum type { COUNT, BITS, HASH, NUMBER, TIME, TEXT, TYPES, LITERAL = TYPES, UNKNOWN };
-static const char *const kType[TYPES] = {"{count}",  "{bits}", "{hash}",
+static const char* const kType[TYPES] = {"{count}",  "{bits}", "{hash}",
                                          "{number}", "{time}", "{text}"};
 
 struct text {
-    const char *path;
-    char **line;
+    const char* path;
+    char** line;
     size_t lines;
     size_t before;          /* lines of the file before the first of these */
-    const char *head[KEYS]; /* what follows the key, NULL where the head lacks it */
-    const char *damage;     /* why it cannot be used, or NULL */
+    const char* head[KEYS]; /* what follows the key, NULL where the head lacks it */
+    const char* damage;     /* why it cannot be used, or NULL */
 };
 
 struct column {
-    const char *start;
+    const char* start;
     size_t length; /* 0 after the last one */
 };
 
-static void *allocate(size_t count, size_t size);
+static void* allocate(size_t count, size_t size);
 
 /* A formatted string of its own. */
-static char *format(const char *how, ...) {
-    char *line = allocate(MAX_MESSAGE, 1);
+static char* format(const char* how, ...) {
+    char* line = allocate(MAX_MESSAGE, 1);
     va_list list;
 
     va_start(list, how);
@@ -73,10 +73,10 @@ static char *format(const char *how, ...) {
     return line;
 }
 
-/* One line on stderr; returns the exit status. Names and values come from files that others wrote: a
- * control character in them must neither break the line nor reach the terminal. */
-static int complain(char *line) {
-    for (char *c = line; *c != '\0'; c++)
+/* One line on stderr; returns the exit status. Names and values come from files that others wrote:
+ * a control character in them must neither break the line nor reach the terminal. */
+static int complain(char* line) {
+    for (char* c = line; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     fflush(stdout);
     fprintf(stderr, "match: %s\n", line);
@@ -84,8 +84,8 @@ static int complain(char *line) {
 }
 
 /* Zeroed, and never freed: one call reads a few files and ends. */
-static void *allocate(size_t count, size_t size) {
-    void *p = calloc(count + 1, size);
+static void* allocate(size_t count, size_t size) {
+    void* p = calloc(count + 1, size);
 
     if (p == NULL) {
         fputs("match: out of memory\n", stderr);
@@ -94,10 +94,11 @@ static void *allocate(size_t count, size_t size) {
     return p;
 }
 
-/* ---- columns and free fields ------------------------------------------------------------------ */
+/* ---- columns and free fields ------------------------------------------------------------------
+ */
 
 /* The next column at *at, which moves behind it. */
-static struct column next_column(const char **at) {
+static struct column next_column(const char** at) {
     struct column c;
 
     c.start = *at + strspn(*at, " \t");
@@ -106,11 +107,11 @@ static struct column next_column(const char **at) {
     return c;
 }
 
-static bool is_blank(const char *line) { return line[strspn(line, " \t")] == '\0'; }
+static bool is_blank(const char* line) { return line[strspn(line, " \t")] == '\0'; }
 
 /* The type of an expected column; *before and *after are the lengths of its literals. */
-static enum type type_of(struct column c, size_t *before, size_t *after) {
-    const char *open = memchr(c.start, '{', c.length);
+static enum type type_of(struct column c, size_t* before, size_t* after) {
+    const char* open = memchr(c.start, '{', c.length);
 
     if (open == NULL) return LITERAL;
     *before = (size_t)(open - c.start);
@@ -124,9 +125,9 @@ static enum type type_of(struct column c, size_t *before, size_t *after) {
     return UNKNOWN;
 }
 
-static bool value_fits(enum type type, const char *start, size_t length) {
+static bool value_fits(enum type type, const char* start, size_t length) {
     char word[64];
-    char *end;
+    char* end;
     double number;
 
     if (type == TEXT) return length > 0;
@@ -155,7 +156,7 @@ static bool column_fits(struct column e, struct column f) {
            value_fits(type, f.start + before, f.length - before - after);
 }
 
-static bool line_fits(const char *expected, const char *found) {
+static bool line_fits(const char* expected, const char* found) {
     for (;;) {
         struct column e = next_column(&expected);
         struct column f = next_column(&found);
@@ -168,7 +169,7 @@ static bool line_fits(const char *expected, const char *found) {
 }
 
 /* How many columns are of a type of free field (or of none that there is: UNKNOWN). */
-static size_t free_fields(const char *line, bool unknown) {
+static size_t free_fields(const char* line, bool unknown) {
     size_t count = 0;
     size_t before;
     size_t after;
@@ -181,13 +182,14 @@ static size_t free_fields(const char *line, bool unknown) {
     return count;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 /* The file's lines; where they cannot be had, its damage. */
-static struct text read_text(const char *path) {
+static struct text read_text(const char* path) {
     struct text t = {.path = path};
-    char *bytes = allocate(MAX_BYTES + 1, 1);
-    FILE *file = fopen(path, "rb");
+    char* bytes = allocate(MAX_BYTES + 1, 1);
+    FILE* file = fopen(path, "rb");
     struct stat info;
     size_t size;
 
@@ -212,9 +214,9 @@ static struct text read_text(const char *path) {
     fclose(file);
     if (t.damage != NULL) return t;
     t.line = allocate(size, sizeof *t.line);
-    for (char *at = bytes; *at != '\0';) {
-        char *from = at;
-        char *to = at;
+    for (char* at = bytes; *at != '\0';) {
+        char* from = at;
+        char* to = at;
 
         t.line[t.lines++] = at;
         for (; *from != '\n' && *from != '\0'; from++)
@@ -226,28 +228,29 @@ static struct text read_text(const char *path) {
 }
 
 /* What follows the key at the line's beginning, or NULL. */
-static const char *value_of(const char *line, const char *key) {
+static const char* value_of(const char* line, const char* key) {
     line += strspn(line, " \t");
     if (strncmp(line, key, strlen(key)) != 0) return NULL;
     line += strlen(key);
     return line + strspn(line, " \t");
 }
 
-static bool same_value(const char *a, const char *b) {
+static bool same_value(const char* a, const char* b) {
     return a == NULL || b == NULL ? a == b : line_fits(a, b);
 }
 
 /* Picks the keys out of the lines before the first blank one. */
-static void read_head(struct text *t) {
+static void read_head(struct text* t) {
     for (size_t i = 0; i < t->lines && !is_blank(t->line[i]); i++) {
         for (int k = 0; k < KEYS; k++) {
-            const char *value = value_of(t->line[i], kKey[k]);
+            const char* value = value_of(t->line[i], kKey[k]);
 
             if (value == NULL) continue;
             if (t->head[k] != NULL)
                 t->damage = format("line %zu: a second \"%s\"", t->before + i + 1, kKey[k]);
             else if (*value == '\0' || strchr(value, '{') != NULL)
-                t->damage = format("line %zu: \"%s\" must name its value", t->before + i + 1, kKey[k]);
+                t->damage =
+                    format("line %zu: \"%s\" must name its value", t->before + i + 1, kKey[k]);
             t->head[k] = value;
         }
     }
@@ -262,14 +265,16 @@ static void read_head(struct text *t) {
         t->damage = format("has more than %d lines: not an output of a lesson", MAX_LINES);
 }
 
-static struct text read_expected(const char *path) {
+static struct text read_expected(const char* path) {
     struct text t = read_text(path);
 
     if (t.damage == NULL) read_head(&t);
     for (size_t i = 0; i < t.lines && t.damage == NULL; i++)
         if (free_fields(t.line[i], true) > 0)
-            t.damage = format("line %zu: a free field is one of {count} {bits} {hash} {number} {time} "
-                              "{text}, one in a column", i + 1);
+            t.damage =
+                format("line %zu: a free field is one of {count} {bits} {hash} {number} {time} "
+                       "{text}, one in a column",
+                       i + 1);
     return t;
 }
 
@@ -277,19 +282,21 @@ static struct text read_output(struct text t) {
     if (t.damage == NULL) read_head(&t);
     for (size_t i = 0; i < t.lines && t.damage == NULL; i++)
         if (free_fields(t.line[i], false) > 0)
-            t.damage = format("line %zu holds a free field: this is an expected file, not an output",
-                              t.before + i + 1);
+            t.damage =
+                format("line %zu holds a free field: this is an expected file, not an output",
+                       t.before + i + 1);
     return t;
 }
 
-/* ---- which expected file ---------------------------------------------------------------------- */
+/* ---- which expected file ----------------------------------------------------------------------
+ */
 
 struct shelf {
-    struct text *file;
+    struct text* file;
     size_t files;
 };
 
-static int is_expected(const struct dirent *entry) {
+static int is_expected(const struct dirent* entry) {
     size_t length = strlen(entry->d_name);
 
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
@@ -297,16 +304,16 @@ static int is_expected(const struct dirent *entry) {
 
 /* The expected files of a folder, in the order of their names. A file that names no program is none
  * of them. */
-static struct shelf read_shelf(const char *folder) {
+static struct shelf read_shelf(const char* folder) {
     struct shelf s = {NULL, 0};
-    struct dirent **entry;
+    struct dirent** entry;
     int entries = scandir(folder, &entry, is_expected, alphasort);
 
     if (entries < 0)
         exit(complain(format("%s: cannot be read as a folder: %s", folder, strerror(errno))));
     s.file = allocate((size_t)entries, sizeof *s.file);
     for (int i = 0; i < entries; i++) {
-        char *path = format("%s/%s", folder, entry[i]->d_name);
+        char* path = format("%s/%s", folder, entry[i]->d_name);
         struct stat info;
 
         if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) continue;
@@ -320,14 +327,14 @@ static struct shelf read_shelf(const char *folder) {
 }
 
 /* "day/sum, fused, n 4194915" */
-static char *describe(const struct text *t) {
+static char* describe(const struct text* t) {
     return format("%s, %s%s%s%s%s", t->head[PROGRAM], t->head[CONTRACTION],
                   t->head[TYPE] ? ", type " : "", t->head[TYPE] ? t->head[TYPE] : "",
                   t->head[N] ? ", n " : "", t->head[N] ? t->head[N] : "");
 }
 
 /* Which keys agree: 8 for the program, 4 for contraction, 2 for type, 1 for n. */
-static int agreement(const struct text *a, const struct text *b) {
+static int agreement(const struct text* a, const struct text* b) {
     int agree = 0;
 
     for (int k = PROGRAM; k <= N; k++) agree = 2 * agree + same_value(a->head[k], b->head[k]);
@@ -336,12 +343,12 @@ static int agreement(const struct text *a, const struct text *b) {
 
 /* The expected file for the output, or NULL after a complaint; with `any`, of the same program and
  * contraction the one nearest in type and n. A damaged file of the program is never passed over. */
-static const struct text *pick(const struct shelf *s, const struct text *output, bool any) {
-    const struct text *best = NULL;
-    const char *pinned = "";
+static const struct text* pick(const struct shelf* s, const struct text* output, bool any) {
+    const struct text* best = NULL;
+    const char* pinned = "";
 
     for (size_t i = 0; i < s->files; i++) {
-        const struct text *file = &s->file[i];
+        const struct text* file = &s->file[i];
         int agree = agreement(file, output);
 
         if (agree >= 8 && file->damage != NULL) {
@@ -350,8 +357,8 @@ static const struct text *pick(const struct shelf *s, const struct text *output,
         }
         if (agree >= 8) pinned = format("%s; %s", pinned, describe(file));
         if (agree == 15 && best != NULL && agreement(best, output) == 15) {
-            complain(format("%s: two expected files are for it: %s and %s", output->path, best->path,
-                            file->path));
+            complain(format("%s: two expected files are for it: %s and %s", output->path,
+                            best->path, file->path));
             return NULL;
         }
         if (agree < (any ? 12 : 15)) continue;
@@ -363,10 +370,11 @@ static const struct text *pick(const struct shelf *s, const struct text *output,
     return best;
 }
 
-/* ---- the verdict ------------------------------------------------------------------------------ */
+/* ---- the verdict ------------------------------------------------------------------------------
+ */
 
 /* A line on the terminal; what is not printable ASCII as its code: it is seen and cannot act. */
-static void show(const char *label, const char *line) {
+static void show(const char* label, const char* line) {
     fputs(label, stdout);
     if (*line == '\0') fputs("(a blank line)", stdout);
     for (; *line != '\0'; line++) {
@@ -380,22 +388,32 @@ static void show(const char *label, const char *line) {
     putchar('\n');
 }
 
-/* How many lines of each text stand between the lines i and j and the next ones that fit, or the two
- * ends. A blank line fits too easily to go by. */
-static void find_next(const struct text *expected, const struct text *output, size_t i, size_t j,
-                      size_t *missing, size_t *surplus) {
+static bool fits_at(const struct text* expected, const struct text* output, size_t i, size_t j) {
+    return i < expected->lines && j < output->lines &&
+           line_fits(expected->line[i], output->line[j]);
+}
+
+/* Do the texts go on alike at i and j? A line that is blank or begins with a free field fits so
+ * easily that the next one has to fit too. */
+static bool go_on(const struct text* expected, const struct text* output, size_t i, size_t j) {
+    if (!fits_at(expected, output, i, j)) return false;
+    if (!is_blank(expected->line[i]) && *expected->line[i] != '{') return true;
+    return fits_at(expected, output, i + 1, j + 1);
+}
+
+/* How many lines of each text stand between the lines i and j and those where they go on alike, or
+ * the two ends. */
+static void find_next(const struct text* expected, const struct text* output, size_t i, size_t j,
+                      size_t* missing, size_t* surplus) {
     size_t e_left = expected->lines - i;
     size_t f_left = output->lines - j;
 
     for (size_t distance = 0; distance < e_left + f_left; distance++) {
-        for (size_t e = distance > f_left ? distance - f_left : 0; e <= distance && e <= e_left; e++) {
-            size_t f = distance - e;
-
+        for (size_t e = 0; e <= distance; e++) {
             *missing = e;
-            *surplus = f;
-            if (e < e_left && f < f_left && line_fits(expected->line[i + e], output->line[j + f]) &&
-                (distance == 0 || !is_blank(output->line[j + f])))
-                return;
+            *surplus = distance - e;
+            if (distance == 0 && fits_at(expected, output, i, j)) return;
+            if (go_on(expected, output, i + e, j + *surplus)) return;
         }
     }
     *missing = e_left;
@@ -403,7 +421,7 @@ static void find_next(const struct text *expected, const struct text *output, si
 }
 
 /* Shows the lines that do not fit; returns how many. */
-static size_t show_differences(const struct text *expected, const struct text *output, bool quiet) {
+static size_t show_differences(const struct text* expected, const struct text* output, bool quiet) {
     size_t differ = 0;
     size_t i = 0;
     size_t j = 0;
@@ -428,8 +446,8 @@ static size_t show_differences(const struct text *expected, const struct text *o
 
 enum mode { JUDGE, WHICH, NEAREST };
 
-static int judge(const struct shelf *shelf, struct text output, enum mode mode) {
-    const struct text *expected;
+static int judge(const struct shelf* shelf, struct text output, enum mode mode) {
+    const struct text* expected;
     size_t free = 0;
 
     output = read_output(output);
@@ -456,11 +474,11 @@ static int judge(const struct shelf *shelf, struct text output, enum mode mode) 
 }
 
 /* Judges each output in a file; lesson is NULL where any will do. */
-static int judge_all(const struct shelf *shelf, const char *path, enum mode mode,
-                     const char *lesson) {
+static int judge_all(const struct shelf* shelf, const char* path, enum mode mode,
+                     const char* lesson) {
     struct text all = read_text(path);
-    const char *waiting = NULL; /* a line `== NAME, build fmad` whose output has not come yet */
-    const char *other = NULL;   /* a program of another lesson */
+    const char* waiting = NULL; /* a line `== NAME, build fmad` whose output has not come yet */
+    const char* other = NULL;   /* a program of another lesson */
     size_t heads = 0;
     size_t judged = 0;
     bool several;
@@ -468,16 +486,18 @@ static int judge_all(const struct shelf *shelf, const char *path, enum mode mode
 
     if (all.damage != NULL) return complain(format("%s: %s", path, all.damage));
     for (size_t i = 0; i < all.lines; i++)
-        heads += value_of(all.line[i], kKey[PROGRAM]) != NULL || strncmp(all.line[i], "== ", 3) == 0;
+        heads +=
+            value_of(all.line[i], kKey[PROGRAM]) != NULL || strncmp(all.line[i], "== ", 3) == 0;
     several = heads > 1;
     for (size_t i = 0; i < all.lines;) {
         struct text part = {.path = path, .line = all.line + i, .before = i};
-        const char *line = all.line[i++];
-        const char *program = value_of(line, kKey[PROGRAM]);
+        const char* line = all.line[i++];
+        const char* program = value_of(line, kKey[PROGRAM]);
         bool ended = false;
 
         if (strncmp(line, "== ", 3) == 0) {
-            if (waiting != NULL) worst[complain(format("%s: no output after `%s`", path, waiting))]++;
+            if (waiting != NULL)
+                worst[complain(format("%s: no output after `%s`", path, waiting))]++;
             waiting = strchr(line, ':') == NULL ? line : NULL;
         }
         if (program == NULL) continue;
@@ -488,8 +508,8 @@ static int judge_all(const struct shelf *shelf, const char *path, enum mode mode
             i++;
         }
         part.lines = i - part.before;
-        if (lesson != NULL && (strncmp(program, lesson, strlen(lesson)) != 0 ||
-                               program[strlen(lesson)] != '/')) {
+        if (lesson != NULL &&
+            (strncmp(program, lesson, strlen(lesson)) != 0 || program[strlen(lesson)] != '/')) {
             other = program;
             continue;
         }
@@ -498,45 +518,48 @@ static int judge_all(const struct shelf *shelf, const char *path, enum mode mode
         judged++;
     }
     if (judged == 0 && other != NULL)
-        return complain(format("%s: is an output of %s, which is not of lesson %s", path, other, lesson));
+        return complain(
+            format("%s: is an output of %s, which is not of lesson %s", path, other, lesson));
     if (judged == 0)
-        return complain(format("%s: holds no output: no line \"program: ...\" (`make run V=1` prints them)",
-                               path));
+        return complain(format(
+            "%s: holds no output: no line \"program: ...\" (`make run V=1` prints them)", path));
     return worst[1] > 0 ? 1 : worst[2] > 0 ? 2 : 0;
 }
 
-static int merge(const char *expected_path, const char *output_path) {
+static int merge(const char* expected_path, const char* output_path) {
     struct text expected = read_expected(expected_path);
     struct text output = read_output(read_text(output_path));
-    size_t next = 0;
+    size_t i = 0;
+    size_t j = 0;
 
     if (expected.damage != NULL) return complain(format("%s: %s", expected_path, expected.damage));
     if (output.damage != NULL) return complain(format("%s: %s", output_path, output.damage));
     if (agreement(&expected, &output) < 12)
         return complain(format("%s: is for another program or contraction than %s", expected_path,
                                output_path));
-    for (size_t j = 0; j < output.lines; j++) {
-        const char *line = output.line[j];
+    while (j < output.lines) {
+        size_t missing;
+        size_t surplus;
 
-        for (size_t i = next; i < expected.lines && line == output.line[j]; i++) {
-            if (free_fields(expected.line[i], false) == 0) continue;
-            if (!line_fits(expected.line[i], line)) continue;
-            line = expected.line[i];
-            next = i + 1;
-        }
-        puts(line);
+        find_next(&expected, &output, i, j, &missing, &surplus);
+        for (i += missing; surplus > 0; surplus--) puts(output.line[j++]);
+        if (i == expected.lines || j == output.lines) continue;
+        puts(free_fields(expected.line[i], false) > 0 ? expected.line[i] : output.line[j]);
+        i++;
+        j++;
     }
     return 0;
 }
 
 static int usage(void) {
-    return complain(format("usage: match [--lesson LESSON | --which | --nearest] EXPECTED_DIR OUTPUT | "
-                           "match --merge EXPECTED_FILE OUTPUT"));
+    return complain(
+        format("usage: match [--lesson LESSON | --which | --nearest] EXPECTED_DIR OUTPUT | "
+               "match --merge EXPECTED_FILE OUTPUT"));
 }
 
-static int command(int words, char **word) {
+static int command(int words, char** word) {
     enum mode mode = JUDGE;
-    const char *lesson = NULL;
+    const char* lesson = NULL;
     struct shelf shelf;
 
     if (words == 3 && strcmp(word[0], "--merge") == 0) return merge(word[1], word[2]);
@@ -554,7 +577,7 @@ static int command(int words, char **word) {
     return judge_all(&shelf, word[1], mode, lesson);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int status = command(argc - 1, argv + 1);
 
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
