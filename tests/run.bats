@@ -108,7 +108,7 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
     assert_line '  pinned: tree  0x00000001  {time}'
     assert_line '  found:  tree  0x00000002  0.5'
     assert_line '    first bits: 0x00000001 -> 0x00000002'
-    assert_line '    run hash: 0x0000000000000001 -> 0x0000000000000002'
+    assert_line '  found:  run hash: 0x0000000000000002'
     PI_LOG2_TERMS=20 programs x/off # fpmp_pi's alone
     assert_failure 1
 }

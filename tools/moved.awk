@@ -1,7 +1,7 @@
 # What moved between two outputs of one program: awk -f moved.awk PINNED FOUND
 # Rows are paired by their table's header, label and number of columns, other lines `name: value` by
-# their name; their columns are compared one by one and shown by name, with both raw lines. Free fields of
-# the pinned file and the heads of both are left out. Ends with `N lines moved, M without a counterpart`.
+# their name. Columns are compared one by one; both raw lines are shown, and the columns of a row that moved
+# by their names. Free fields of the pinned file and the heads of both are left out. Ends with `N lines moved, M without a counterpart`.
 # With -v list=1 (one file): its free fields, one a line: type, row, column, separated by tabs.
 
 # The label of a row: all before its first gap of two blanks; nothing where there is none.
@@ -79,6 +79,7 @@ FNR == 1 { file++; body = 0; header = ""; split("", seen) }
                     print "  pinned: " pinned[key]
                     print "  found:  " $0
                 }
+                if (label($0) == "") continue # the two lines say it all
                 name = name_of($0, header, at[i], at[i] + length(word[i]) - 1)
                 if (name != "") print "    " name ": " want[i] " -> " word[i]
             }

@@ -123,7 +123,7 @@ judge() {
 show_moved() {
     local moved
     [ -n "$nearest" ] || return 0
-    moved=$(awk -f tools/moved.awk "$nearest" "$out")
+    moved=$(LC_ALL=C awk -f tools/moved.awk "$nearest" "$out")
     printf 'moved, %s, build %s, against %s:\n%s\n' "$name" "$build" "$nearest" "$moved"
     moved=$(tail -n 1 <<<"$moved")
     expected="$expected; ${moved%,*}"
