@@ -264,6 +264,10 @@ log() {
     match expected all.txt
     assert_failure 2
     assert_line 'match: all.txt: no output after `== day/sum, build nofmad`'
+    { cat a.txt; echo '== day/sum, build nofmad'; } >all.txt # the run was stopped there
+    match expected all.txt
+    assert_failure 2
+    assert_line 'match: all.txt: no output after `== day/sum, build nofmad`'
     log b.txt a.txt >all.txt # the first one
     match expected all.txt
     assert_failure 2

@@ -94,8 +94,7 @@ static void* allocate(size_t count, size_t size) {
     return p;
 }
 
-/* ---- columns and free fields ------------------------------------------------------------------
- */
+/* ---- columns and free fields ---- */
 
 /* The next column at *at, which moves behind it. */
 static struct column next_column(const char** at) {
@@ -182,8 +181,7 @@ static size_t free_fields(const char* line, bool unknown) {
     return count;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 /* The file's lines; where they cannot be had, its damage. */
 static struct text read_text(const char* path) {
@@ -288,8 +286,7 @@ static struct text read_output(struct text t) {
     return t;
 }
 
-/* ---- which expected file ----------------------------------------------------------------------
- */
+/* ---- which expected file ---- */
 
 struct shelf {
     struct text* file;
@@ -370,8 +367,7 @@ static const struct text* pick(const struct shelf* s, const struct text* output,
     return best;
 }
 
-/* ---- the verdict ------------------------------------------------------------------------------
- */
+/* ---- the verdict ---- */
 
 /* A line on the terminal; what is not printable ASCII as its code: it is seen and cannot act. */
 static void show(const char* label, const char* line) {
@@ -482,7 +478,7 @@ static int judge_all(const struct shelf* shelf, const char* path, enum mode mode
     size_t heads = 0;
     size_t judged = 0;
     bool several;
-    int worst[3] = {0, 0, 0}; /* how often each status came */
+    int times[3] = {0, 0, 0}; /* how often each status came */
 
     if (all.damage != NULL) return complain(format("%s: %s", path, all.damage));
     for (size_t i = 0; i < all.lines; i++)
@@ -497,7 +493,7 @@ static int judge_all(const struct shelf* shelf, const char* path, enum mode mode
 
         if (strncmp(line, "== ", 3) == 0) {
             if (waiting != NULL)
-                worst[complain(format("%s: no output after `%s`", path, waiting))]++;
+                times[complain(format("%s: no output after `%s`", path, waiting))]++;
             waiting = strchr(line, ':') == NULL ? line : NULL;
         }
         if (program == NULL) continue;
@@ -514,16 +510,17 @@ static int judge_all(const struct shelf* shelf, const char* path, enum mode mode
             continue;
         }
         if (several) part.path = format("%s, line %zu, %s", path, part.before + 1, program);
-        worst[judge(shelf, part, mode)]++;
+        times[judge(shelf, part, mode)]++;
         judged++;
     }
+    if (waiting != NULL) times[complain(format("%s: no output after `%s`", path, waiting))]++;
     if (judged == 0 && other != NULL)
         return complain(
             format("%s: is an output of %s, which is not of lesson %s", path, other, lesson));
     if (judged == 0)
         return complain(format(
             "%s: holds no output: no line \"program: ...\" (`make run V=1` prints them)", path));
-    return worst[1] > 0 ? 1 : worst[2] > 0 ? 2 : 0;
+    return times[1] > 0 ? 1 : times[2] > 0 ? 2 : 0;
 }
 
 static int merge(const char* expected_path, const char* output_path) {
