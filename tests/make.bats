@@ -1,4 +1,4 @@
-# The Makefile: exact dependencies, refusals, and the run script's verdicts and exit statuses.
+# The Makefile: exact dependencies and refusals.
 load helper
 
 setup() {
@@ -181,110 +181,6 @@ END
     for target in run check doctor match expected bench sanitize clean help; do
         assert_output --partial "make $target"
     done
-}
-
-# tools/run.sh over stand-in programs: what it makes of each exit status.
-stand_in() { # NAME STATUS STDOUT STDERR
-    mkdir -p "$BATS_TEST_TMPDIR/run/cpu" "$BATS_TEST_TMPDIR/run/tools"
-    for binary in "$1" "$1_nofmad"; do
-        local out=$3
-        [ "$binary" = "$1" ] || out=${out/contraction: fused/contraction: separate}
-        printf '#!/bin/sh\nprintf "%%s" "%s"\nprintf "%%s" "%s" >&2\nexit %s\n' "$out" "$4" "$2" >"$BATS_TEST_TMPDIR/run/cpu/$binary"
-        chmod +x "$BATS_TEST_TMPDIR/run/cpu/$binary"
-    done
-    cp "$BUILD/tools/match" "$BATS_TEST_TMPDIR/run/tools/match"
-}
-run_sh() {
-    env BUILD="$BATS_TEST_TMPDIR/run" DEVICE=cpu DEVICE_WHY=test FMA="${1}" ROOT="$BATS_TEST_TMPDIR" bash "$ROOT/tools/run.sh" "${@:2}"
-}
-# pin NAME OUTPUT: the expected files of both builds.
-pin() {
-    mkdir -p "$BATS_TEST_TMPDIR/expected_output"
-    printf '%s\n' "$2" >"$BATS_TEST_TMPDIR/expected_output/$1.txt"
-    printf '%s\n' "${2/contraction: fused/contraction: separate}" >"$BATS_TEST_TMPDIR/expected_output/$1_nofmad.txt"
-}
-head_of() { printf 'program: x/%s\nrevision: 1\ndevice: d\ncontraction: fused\nn: 3\n\nbits 0x0000000%s\npartials hash: 0x000000000000000%s\n%s\n' "$1" "$2" "$2" "$3"; }
-
-@test "make run: passed, and as expected" {
-    pin good "$(head_of good 1 'gates passed: 1')"
-    stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
-    run run_sh yes x/good
-    assert_success
-    assert_line --regexp '^good +fmad +passed 1 +- +0x0000000000000001 +as expected$'
-    assert_line --regexp '^ +builds +- +same'
-}
-
-@test "make run: a failed gate, and a pinned value that is off, each end with 1" {
-    pin off "$(head_of off 1 'gates passed: 1')"
-    stand_in off 0 "$(head_of off 2 'gates passed: 1')" ''
-    run run_sh yes x/off
-    assert_failure 1
-    assert_line --regexp '^off +fmad +passed 1 .* DIFFERS$'
-    PI_LOG2_TERMS=20 run run_sh yes x/off # fpmp_pi's alone
-    assert_failure 1
-    # With other parameters another value is no fault; a failed gate is.
-    DEFS=-DRUNS=5 run run_sh yes x/off
-    assert_success
-    assert_line --regexp '^off +fmad +passed 1 .* nothing pinned for this$'
-    stand_in bad 1 "$(head_of bad 2 'gate: a FAILED')" 'gate failed: a: b'
-    run run_sh yes x/bad
-    assert_failure 1
-    assert_line --regexp '^bad +fmad +FAILED 1'
-    assert_line --partial 'gate failed: a: b'
-}
-
-@test "make run: a build that is not contracted as it was built to be, equal builds, and nothing pinned, end with 1" {
-    pin lost "$(head_of lost 1 'gates passed: 1')"
-    stand_in lost 0 "$(head_of lost 1 'gates passed: 1')" ''
-    cp "$BATS_TEST_TMPDIR/run/cpu/lost_nofmad" "$BATS_TEST_TMPDIR/run/cpu/lost"
-    run run_sh yes x/lost
-    assert_failure 1
-    assert_line --regexp '^lost +fmad .* NOT fused$'
-    # Each build as pinned is one thing, the two against each other another.
-    sed -i 's/^partials hash: .*/partials hash: {...}/' "$BATS_TEST_TMPDIR"/expected_output/lost*.txt
-    sed -i 's/{\.\.\.}/0x0000000000000002/' "$BATS_TEST_TMPDIR/expected_output/lost_nofmad.txt"
-    stand_in lost 0 "$(head_of lost 1 'gates passed: 1')" ''
-    run run_sh yes x/lost
-    assert_failure 1
-    stand_in bare 0 "$(head_of bare 1 'gates passed: 1')" ''
-    run run_sh yes x/bare
-    assert_failure 1
-    assert_line --regexp '^bare +fmad .* NOTHING PINNED$'
-    DEFS=-DELEMENTS=5 run run_sh yes x/bare
-    assert_success
-    assert_line --regexp '^bare +fmad .* nothing pinned for this$'
-}
-
-@test "make run: a program that could not work ends with 2" {
-    mkdir "$BATS_TEST_TMPDIR/expected_output"
-    stand_in broken 2 '' 'x.cu:1: cudaMalloc: error'
-    run run_sh yes x/broken
-    assert_failure 2
-    assert_line --regexp '^broken +fmad +ERROR 2'
-    stand_in crash 139 '' ''
-    run run_sh yes x/crash
-    assert_failure 2
-}
-
-@test "make run: 77 is shown as a skip with its reason; all skipped is no success, one run is" {
-    mkdir "$BATS_TEST_TMPDIR/expected_output"
-    stand_in none 77 '' 'skipped: no usable CUDA device'
-    run run_sh yes x/none
-    assert_failure 77
-    assert_line --regexp '^none +fmad +skipped +- +- +skipped: no usable CUDA device$'
-    assert_line --partial 'every program was skipped'
-    pin good "$(head_of good 1 'gates passed: 1')"
-    stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
-    run run_sh yes x/none x/good
-    assert_success
-}
-
-@test "make run: without FMA the fused build is left out by name" {
-    pin good "$(head_of good 1 'gates passed: 1')"
-    stand_in good 0 "$(head_of good 1 'gates passed: 1')" ''
-    run run_sh no x/good
-    assert_success
-    assert_line --regexp '^good +fmad +left out .*this CPU has no FMA$'
 }
 
 @test "make check on a card that is not there: one line" {

@@ -1,514 +1,381 @@
 /* match: is this output, from whatever card, what the lesson must print?
  *
- *   match [--values] [--lesson LESSON] EXPECTED_DIR OUTPUT
- *   match --merge EXPECTED_FILE OUTPUT
- *   match --count-free EXPECTED_FILE
+ *   match [--lesson LESSON] EXPECTED_DIR OUTPUT   the verdict, and the lines that differ
+ *   match --which EXPECTED_DIR OUTPUT             the path of the expected file for this output
+ *   match --nearest EXPECTED_DIR OUTPUT           or of one of another type, n or revision
+ *   match --merge EXPECTED_FILE OUTPUT            the output; a line that one with free fields of
+ * the expected file still fits is that one
  *
- * The head of an output is what stands before its first blank line, one
- * `key: value` a line:
+ * The head of an output runs from its line `program: lesson/name` to the first blank line and holds
+ * `revision: 1`, `contraction: fused` (or separate), and where the program has them `type: ...` and
+ * `n: ...`. The expected file for it is the *.txt in EXPECTED_DIR with the same program,
+ * contraction, type and n. An output of another revision is not compared.
  *
- *   program: day68_reproducibility/reproducibility
- *   revision: 1
- *   device: NVIDIA H200, compute capability 9.0, 132 multiprocessors
- *   contraction: fused                 (or separate)
- *   type: double_pair                  (where the program has one)
- *   n: 4194915                         (where results depend on one)
+ * Blanks separate columns; how many makes no difference. Carriage returns are dropped. All else
+ * must be equal, but for an expected file's free fields: {count} a whole number, {bits} 0x and 8 or
+ * 16 digits, {hash} 0x and 16, {number} a finite decimal number, {time} one that is not negative,
+ * {text} one column or, last on its line, the rest of it. A literal may stand directly before or
+ * after a field.
  *
- * Expected files are the regular files *.txt directly in EXPECTED_DIR, hidden
- * ones aside. The one for an output has the same program, contraction, type
- * and n; what one of them lacks, the other must lack too.
+ * OUTPUT may hold several outputs, as `make run V=1` prints them. Each begins at its `program:`
+ * line and ends at the next one or at a line that begins with `== `; where there are several, or
+ * such lines, at `gates passed:` too. Each gets a verdict of its own.
  *
- * How lines compare
- *   Blanks (space, tab) separate columns. How many stand between two columns,
- *   or at either end of a line, makes no difference. Carriage returns are
- *   dropped wherever they are. All else must be equal, byte for byte, blank
- *   lines included; only the last line's line feed may be absent.
- *   In an expected file the column {...} is free:
- *     between others    it stands for exactly one column;
- *     last of its line  for the rest of the line, at least one column;
- *     alone on a line   for that line, which must not be blank.
- *   {...} as a part of a column is refused: it would be free in nobody's eyes
- *   but its author's. An output that holds the column {...} is refused too,
- *   else an expected file would pass as an output of every card.
- *
- * Another revision
- *   A new revision may reword everything but the values. So where the
- *   revisions differ (or with --values) only pinned values are compared: each
- *   0x with 8 or 16 hexadecimal digits. All those of an expected line must
- *   stand, in that order, in one output line with the same first column;
- *   others may stand between them. Several lines may begin alike; equal
- *   expected lines need as many output lines.
- *
- * --lesson refuses an output of another lesson: its program must begin with
- * LESSON/. --merge prints what EXPECTED_FILE becomes when OUTPUT is accepted as
- * right: the output, in which each line that an expected line still fits is
- * replaced by that one, so that its {...} stay. --count-free prints how many
- * {...} a file has.
- *
- * Exit status
- *   0  equal: stdout says which file, and how much was compared
- *   1  different: stdout shows the lines, expected and found
- *   2  nothing could be compared: one line on stderr says what was looked for
- *      and what there is
- */
+ * Exit status: 0 equal; 1 something differs, and stdout shows it; 2 an output could not be
+ * compared, and one line on stderr says which and why. Of several outputs: 1 if one of them
+ * differs, else 2 if one could not be compared. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Far above what a lesson prints (some 100 lines). A program that ran wild is
- * refused by name, and the table that aligns lines stays below 10 MB. */
-enum { MAX_BYTES = 1 << 20, MAX_LINES = 2000, MAX_LENGTH = 2000, MAX_SHOWN = 10 };
+/* Far above what a lesson prints (some 100 lines). */
+enum { MAX_BYTES = 1 << 20, MAX_LINES = 2000, MAX_SHOWN = 40, MAX_MESSAGE = 4000 };
 
-static const char kFree[] = "{...}";
-enum { FREE_LENGTH = sizeof kFree - 1 };
+enum { PROGRAM, CONTRACTION, TYPE, N, REVISION, KEYS };
+static const char* const kKey[KEYS] = {"program:", "contraction:", "type:", "n:", "revision:"};
 
-/* The first PICKING keys pick the expected file, in this order. */
-enum { PROGRAM, CONTRACTION, TYPE, N, PICKING, REVISION = PICKING, KEYS };
-static const char *const kKey[KEYS] = {"program", "contraction", "type", "n", "revision"};
+enum type { COUNT, BITS, HASH, NUMBER, TIME, TEXT, TYPES, LITERAL = TYPES, UNKNOWN };
+static const char* const kType[TYPES] = {"{count}",  "{bits}", "{hash}",
+                                         "{number}", "{time}", "{text}"};
 
-/* A file. line[i] has one space between columns and none at its ends, raw[i] is
- * as it was but for carriage returns; they point into bytes and raw_bytes. */
 struct text {
-    char *path;
-    char *bytes, *raw_bytes;
-    char **line, **raw;
+    const char* path;
+    char** line;
     size_t lines;
-    const char *head[KEYS]; /* values, NULL where the head lacks the key */
+    size_t before;          /* lines of the file before the first of these */
+    const char* head[KEYS]; /* what follows the key, NULL where the head lacks it */
+    const char* damage;     /* why it cannot be used, or NULL */
 };
 
-/* A column: not terminated; length 0 after the last one. */
 struct column {
-    const char *start;
-    size_t length;
+    const char* start;
+    size_t length; /* 0 after the last one */
 };
 
-/* ---- what cannot be done: one line, exit status 2 ---------------------- */
+static void* allocate(size_t count, size_t size);
 
-/* A line put together piece by piece; what does not fit is cut off. */
-struct message {
-    char text[4000];
-    size_t used;
-};
-
-static void append_list(struct message *m, const char *format, va_list list)
-{
-    size_t room = sizeof m->text - m->used;
-    int wanted = vsnprintf(m->text + m->used, room, format, list);
-
-    if (wanted > 0)
-        m->used += (size_t)wanted < room ? (size_t)wanted : room - 1;
-}
-
-static void append(struct message *m, const char *format, ...)
-{
+/* A formatted string of its own. */
+static char* format(const char* how, ...) {
+    char* line = allocate(MAX_MESSAGE, 1);
     va_list list;
 
-    va_start(list, format);
-    append_list(m, format, list);
+    va_start(list, how);
+    vsnprintf(line, MAX_MESSAGE, how, list);
     va_end(list);
+    return line;
 }
 
-/* Names and values come from files that others wrote: a control character in
- * them must neither break the one line nor reach the terminal. */
-static _Noreturn void refuse_message(struct message *m)
-{
-    fputs("match: ", stderr);
-    for (size_t i = 0; i < m->used; i++) {
-        unsigned char c = (unsigned char)m->text[i];
-        fputc(c < 0x20 || c == 0x7f ? '?' : c, stderr);
+/* One line on stderr; returns the exit status. Names and values come from files that others wrote:
+ * a control character in them must neither break the line nor reach the terminal. */
+static int complain(char* line) {
+    for (char* c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    fflush(stdout);
+    fprintf(stderr, "match: %s\n", line);
+    return 2;
+}
+
+/* Zeroed, and never freed: one call reads a few files and ends. */
+static void* allocate(size_t count, size_t size) {
+    void* p = calloc(count + 1, size);
+
+    if (p == NULL) {
+        fputs("match: out of memory\n", stderr);
+        exit(2);
     }
-    fputs(m->used == sizeof m->text - 1 ? " ...\n" : "\n", stderr);
-    exit(2);
-}
-
-static _Noreturn void refuse(const char *format, ...)
-{
-    struct message m = {.used = 0};
-    va_list list;
-
-    va_start(list, format);
-    append_list(&m, format, list);
-    va_end(list);
-    refuse_message(&m);
-}
-
-/* Room for count (at least 1) objects of the given size; what is at old moves
- * along. Callers keep both far from overflow by the limits above. */
-static void *allocate(void *old, size_t count, size_t size)
-{
-    void *p = realloc(old, count * size);
-
-    if (p == NULL)
-        refuse("out of memory (%zu bytes)", count * size);
     return p;
 }
 
-/* ---- lines and columns -------------------------------------------------- */
+/* ---- columns and free fields ---- */
 
-/* The column at *at, which moves on to the next one. */
-static struct column next_column(const char **at)
-{
-    struct column c = {*at, strcspn(*at, " ")};
+/* The next column at *at, which moves behind it. */
+static struct column next_column(const char** at) {
+    struct column c;
 
-    *at += c.length;
-    if (**at == ' ')
-        ++*at;
+    c.start = *at + strspn(*at, " \t");
+    c.length = strcspn(c.start, " \t");
+    *at = c.start + c.length;
     return c;
 }
 
-static bool is_free(struct column c)
-{
-    return c.length == FREE_LENGTH && memcmp(c.start, kFree, FREE_LENGTH) == 0;
+static bool is_blank(const char* line) { return line[strspn(line, " \t")] == '\0'; }
+
+/* The type of an expected column; *before and *after are the lengths of its literals. */
+static enum type type_of(struct column c, size_t* before, size_t* after) {
+    const char* open = memchr(c.start, '{', c.length);
+
+    if (open == NULL) return LITERAL;
+    *before = (size_t)(open - c.start);
+    for (int type = 0; type < TYPES; type++) {
+        size_t length = strlen(kType[type]);
+
+        if (strncmp(open, kType[type], length) != 0) continue;
+        *after = c.length - *before - length;
+        return memchr(open + length, '{', *after) == NULL ? (enum type)type : UNKNOWN;
+    }
+    return UNKNOWN;
 }
 
-static bool same_column(struct column a, struct column b)
-{
-    return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;
+static bool value_fits(enum type type, const char* start, size_t length) {
+    char word[64];
+    char* end;
+    double number;
+
+    if (type == TEXT) return length > 0;
+    if (length == 0 || length >= sizeof word) return false;
+    memcpy(word, start, length);
+    word[length] = '\0';
+    if (type == COUNT) return strspn(word, "0123456789") == length;
+    if (type == BITS || type == HASH) {
+        if (length != 18 && (type == HASH || length != 10)) return false;
+        return strncmp(word, "0x", 2) == 0 && strspn(word + 2, "0123456789abcdef") == length - 2;
+    }
+    /* strtod takes nan, inf and hexadecimal digits too. */
+    if (strspn(word, "+-.0123456789eE") != length || (type == TIME && *word == '-')) return false;
+    number = strtod(word, &end);
+    return *end == '\0' && isfinite(number);
 }
 
-/* How many columns of the line are {...}. */
-static size_t free_in_line(const char *line)
-{
-    size_t count = 0;
+static bool column_fits(struct column e, struct column f) {
+    size_t before;
+    size_t after;
+    enum type type = type_of(e, &before, &after);
 
-    for (struct column c = next_column(&line); c.length > 0; c = next_column(&line))
-        count += is_free(c);
-    return count;
+    if (type >= TYPES) return e.length == f.length && memcmp(e.start, f.start, e.length) == 0;
+    return f.length >= before + after && memcmp(e.start, f.start, before) == 0 &&
+           memcmp(e.start + e.length - after, f.start + f.length - after, after) == 0 &&
+           value_fits(type, f.start + before, f.length - before - after);
 }
 
-static size_t free_in_text(const struct text *t)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < t->lines; i++)
-        count += free_in_line(t->line[i]);
-    return count;
-}
-
-static bool line_matches(const char *expected, const char *found)
-{
+static bool line_fits(const char* expected, const char* found) {
     for (;;) {
         struct column e = next_column(&expected);
         struct column f = next_column(&found);
 
-        if (e.length == 0 || f.length == 0)
-            return e.length == f.length;
-        if (is_free(e)) {
-            if (*expected == '\0')
-                return true;
-        } else if (!same_column(e, f)) {
-            return false;
-        }
+        if (e.length == 0 || f.length == 0) return e.length == f.length;
+        if (!column_fits(e, f)) return false;
+        if (is_blank(expected) && e.length >= 6 && strncmp(expected - 6, "{text}", 6) == 0)
+            return true;
     }
 }
 
-/* ---- reading ------------------------------------------------------------ */
+/* How many columns are of a type of free field (or of none that there is: UNKNOWN). */
+static size_t free_fields(const char* line, bool unknown) {
+    size_t count = 0;
+    size_t before;
+    size_t after;
 
-/* Reads the file whole; *size is its length, at least 1. */
-static char *read_bytes(const char *path, size_t *size)
-{
+    for (struct column c = next_column(&line); c.length > 0; c = next_column(&line)) {
+        enum type type = type_of(c, &before, &after);
+
+        count += unknown ? type == UNKNOWN : type < TYPES;
+    }
+    return count;
+}
+
+/* ---- reading ---- */
+
+/* The file's lines; where they cannot be had, its damage. */
+static struct text read_text(const char* path) {
+    struct text t = {.path = path};
+    char* bytes = allocate(MAX_BYTES + 1, 1);
+    FILE* file = fopen(path, "rb");
     struct stat info;
-    FILE *file = fopen(path, "rb");
-    char *bytes;
-
-    if (file == NULL)
-        refuse("%s: cannot be read: %s", path, strerror(errno));
-    if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))
-        refuse("%s: is a folder, not a file", path);
-    bytes = allocate(NULL, MAX_BYTES + 1, 1);
-    *size = fread(bytes, 1, MAX_BYTES + 1, file);
-    if (ferror(file))
-        refuse("%s: cannot be read: %s", path, strerror(errno));
-    fclose(file);
-    if (*size == 0)
-        refuse("%s: is empty", path);
-    if (*size > MAX_BYTES)
-        refuse("%s: is larger than %d bytes: not an output of a lesson", path, MAX_BYTES);
-    return allocate(bytes, *size + 1, 1);
-}
-
-/* Terminates the line from `from` up to (not with) `end` and drops its carriage
- * returns, in place. *end is writable and may be overwritten. */
-static void drop_returns(char *from, const char *end)
-{
-    char *to = from;
-
-    for (const char *p = from; p < end; p++)
-        if (*p != '\r')
-            *to++ = *p;
-    *to = '\0';
-}
-
-/* Leaves one space between columns and none at the ends of a line, in place. */
-static void squeeze(char *from)
-{
-    char *to = from;
-    bool blank = false;
-
-    for (const char *p = from; *p != '\0'; p++) {
-        if (*p == ' ' || *p == '\t') {
-            blank = true;
-            continue;
-        }
-        if (blank && to > from)
-            *to++ = ' ';
-        blank = false;
-        *to++ = *p;
-    }
-    *to = '\0';
-}
-
-/* Fills all but the head; refuses what is not a text. */
-static struct text read_text(const char *path)
-{
-    struct text t = {.path = NULL};
     size_t size;
-    char *end;
 
-    t.path = allocate(NULL, strlen(path) + 1, 1);
-    strcpy(t.path, path);
-    t.bytes = read_bytes(path, &size);
-    t.raw_bytes = allocate(NULL, size + 1, 1);
-    t.line = allocate(NULL, MAX_LINES, sizeof *t.line);
-    t.raw = allocate(NULL, MAX_LINES, sizeof *t.raw);
-    end = t.bytes + size;
-    if (size >= 3 && (memcmp(t.bytes, "\xff\xfe", 2) == 0 || memcmp(t.bytes, "\xfe\xff", 2) == 0 ||
-                      memcmp(t.bytes, "\xef\xbb\xbf", 3) == 0))
-        refuse("%s: begins with a byte order mark (PowerShell writes one): "
-               "save it as plain ASCII", path);
-    for (char *p = t.bytes; p < end;) {
-        char *stop = memchr(p, '\n', (size_t)(end - p));
+    if (file == NULL) {
+        t.damage = format("cannot be read: %s", strerror(errno));
+        return t;
+    }
+    size = fread(bytes, 1, MAX_BYTES + 1, file);
+    if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))
+        t.damage = "is a folder";
+    else if (ferror(file))
+        t.damage = format("cannot be read: %s", strerror(errno));
+    else if (size == 0)
+        t.damage = "is empty";
+    else if (size > MAX_BYTES)
+        t.damage = "is larger than 1 MiB: not an output of a lesson";
+    else if (strncmp(bytes, "\xff\xfe", 2) == 0 || strncmp(bytes, "\xfe\xff", 2) == 0 ||
+             strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
+        t.damage = "begins with a byte order mark (PowerShell writes one): save it as plain ASCII";
+    else if (memchr(bytes, '\0', size) != NULL)
+        t.damage = "holds a NUL byte: not a text";
+    fclose(file);
+    if (t.damage != NULL) return t;
+    t.line = allocate(size, sizeof *t.line);
+    for (char* at = bytes; *at != '\0';) {
+        char* from = at;
+        char* to = at;
 
-        if (stop == NULL)
-            stop = end;
-        if (t.lines == MAX_LINES)
-            refuse("%s: has more than %d lines: not an output of a lesson", path, MAX_LINES);
-        if (stop - p > MAX_LENGTH)
-            refuse("%s: line %zu is longer than %d characters", path, t.lines + 1, MAX_LENGTH);
-        if (memchr(p, '\0', (size_t)(stop - p)) != NULL)
-            refuse("%s: line %zu holds a NUL byte: not a text", path, t.lines + 1);
-        drop_returns(p, stop);
-        t.raw[t.lines] = strcpy(t.raw_bytes + (p - t.bytes), p);
-        squeeze(p);
-        t.line[t.lines++] = p;
-        p = stop + 1;
+        t.line[t.lines++] = at;
+        for (; *from != '\n' && *from != '\0'; from++)
+            if (*from != '\r') *to++ = *from;
+        at = *from == '\0' ? from : from + 1;
+        *to = '\0';
     }
     return t;
 }
 
-static void free_text(struct text *t)
-{
-    free(t->path);
-    free(t->bytes);
-    free(t->raw_bytes);
-    free(t->line);
-    free(t->raw);
+/* What follows the key at the line's beginning, or NULL. */
+static const char* value_of(const char* line, const char* key) {
+    line += strspn(line, " \t");
+    if (strncmp(line, key, strlen(key)) != 0) return NULL;
+    line += strlen(key);
+    return line + strspn(line, " \t");
 }
 
-/* Picks the known keys out of the lines before the first blank one. */
-static void read_head(struct text *t)
-{
-    for (size_t i = 0; i < t->lines && t->line[i][0] != '\0'; i++) {
+static bool same_value(const char* a, const char* b) {
+    return a == NULL || b == NULL ? a == b : line_fits(a, b);
+}
+
+/* Picks the keys out of the lines before the first blank one. */
+static void read_head(struct text* t) {
+    for (size_t i = 0; i < t->lines && !is_blank(t->line[i]); i++) {
         for (int k = 0; k < KEYS; k++) {
-            size_t length = strlen(kKey[k]);
-            const char *line = t->line[i];
+            const char* value = value_of(t->line[i], kKey[k]);
 
-            if (strncmp(line, kKey[k], length) != 0 || line[length] != ':')
-                continue;
+            if (value == NULL) continue;
             if (t->head[k] != NULL)
-                refuse("%s: line %zu: a second \"%s:\" in the head", t->path, i + 1, kKey[k]);
-            line += length + 1;
-            line += *line == ' ';
-            if (*line == '\0' || free_in_line(line) > 0)
-                refuse("%s: line %zu: \"%s:\" must name its value", t->path, i + 1, kKey[k]);
-            t->head[k] = line;
+                t->damage = format("line %zu: a second \"%s\"", t->before + i + 1, kKey[k]);
+            else if (*value == '\0' || strchr(value, '{') != NULL)
+                t->damage =
+                    format("line %zu: \"%s\" must name its value", t->before + i + 1, kKey[k]);
+            t->head[k] = value;
         }
     }
-    if (t->head[PROGRAM] == NULL)
-        refuse("%s: has no head: no line \"program: ...\" before the first blank line", t->path);
-    if (t->head[CONTRACTION] == NULL || t->head[REVISION] == NULL)
-        refuse("%s: no line \"%s: ...\" in the head", t->path,
-               kKey[t->head[REVISION] == NULL ? REVISION : CONTRACTION]);
-    if (strcmp(t->head[CONTRACTION], "fused") != 0 &&
-        strcmp(t->head[CONTRACTION], "separate") != 0)
-        refuse("%s: contraction is \"%s\", neither fused nor separate", t->path,
-               t->head[CONTRACTION]);
-    if (t->head[REVISION][strspn(t->head[REVISION], "0123456789")] != '\0')
-        refuse("%s: revision \"%s\" is not a number", t->path, t->head[REVISION]);
+    if (t->damage != NULL) return;
+    for (int k = 0; k < KEYS; k++)
+        if (t->head[k] == NULL && k != TYPE && k != N)
+            t->damage = format("no line \"%s ...\" in its head", kKey[k]);
+    if (t->damage == NULL && !same_value(t->head[CONTRACTION], "fused") &&
+        !same_value(t->head[CONTRACTION], "separate"))
+        t->damage = "its contraction is neither fused nor separate";
+    if (t->damage == NULL && t->lines > MAX_LINES)
+        t->damage = format("has more than %d lines: not an output of a lesson", MAX_LINES);
 }
 
-static struct text read_expected(const char *path)
-{
+static struct text read_expected(const char* path) {
     struct text t = read_text(path);
 
-    for (size_t i = 0; i < t.lines; i++) {
-        const char *at = t.line[i];
-
-        while ((at = strstr(at, kFree)) != NULL) {
-            bool begins = at == t.line[i] || at[-1] == ' ';
-
-            at += FREE_LENGTH;
-            if (!begins || (*at != ' ' && *at != '\0'))
-                refuse("%s: line %zu: {...} must be a column of its own", path, i + 1);
-        }
-    }
+    if (t.damage == NULL) read_head(&t);
+    for (size_t i = 0; i < t.lines && t.damage == NULL; i++)
+        if (free_fields(t.line[i], true) > 0)
+            t.damage =
+                format("line %zu: a free field is one of {count} {bits} {hash} {number} {time} "
+                       "{text}, one in a column",
+                       i + 1);
     return t;
 }
 
-static struct text read_output(const char *path)
-{
-    struct text t = read_text(path);
-
-    for (size_t i = 0; i < t.lines; i++)
-        if (free_in_line(t.line[i]) > 0)
-            refuse("%s: line %zu holds {...}: this is an expected file, not an output", path,
-                   i + 1);
-    read_head(&t);
+static struct text read_output(struct text t) {
+    if (t.damage == NULL) read_head(&t);
+    for (size_t i = 0; i < t.lines && t.damage == NULL; i++)
+        if (free_fields(t.line[i], false) > 0)
+            t.damage =
+                format("line %zu holds a free field: this is an expected file, not an output",
+                       t.before + i + 1);
     return t;
 }
 
-/* ---- which expected file ------------------------------------------------ */
+/* ---- which expected file ---- */
 
 struct shelf {
-    struct text *file;
+    struct text* file;
     size_t files;
 };
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct text *)a)->path, ((const struct text *)b)->path);
+static int is_expected(const struct dirent* entry) {
+    size_t length = strlen(entry->d_name);
+
+    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
 }
 
-/* All expected files of the folder, sorted by name so that messages do not
- * depend on the file system. One that is broken is refused although another
- * may be the one looked for: it would hide what it pins. */
-static struct shelf read_shelf(const char *folder)
-{
+/* The expected files of a folder, in the order of their names. A file that names no program is none
+ * of them. */
+static struct shelf read_shelf(const char* folder) {
     struct shelf s = {NULL, 0};
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
+    struct dirent** entry;
+    int entries = scandir(folder, &entry, is_expected, alphasort);
 
-    if (dir == NULL)
-        refuse("%s: cannot be read as a folder of expected files: %s", folder, strerror(errno));
-    for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0) {
-        const char *name = entry->d_name;
-        size_t length = strlen(name);
-        size_t room = strlen(folder) + length + 2;
+    if (entries < 0)
+        exit(complain(format("%s: cannot be read as a folder: %s", folder, strerror(errno))));
+    s.file = allocate((size_t)entries, sizeof *s.file);
+    for (int i = 0; i < entries; i++) {
+        char* path = format("%s/%s", folder, entry[i]->d_name);
         struct stat info;
-        char *path;
 
-        if (name[0] == '.' || length < 5 || strcmp(name + length - 4, ".txt") != 0)
-            continue;
-        path = allocate(NULL, room, 1);
-        snprintf(path, room, "%s/%s", folder, name);
-        if (stat(path, &info) != 0)
-            refuse("%s: cannot be read: %s", path, strerror(errno));
-        if (S_ISREG(info.st_mode)) {
-            s.file = allocate(s.file, s.files + 1, sizeof *s.file);
-            s.file[s.files] = read_expected(path);
-            read_head(&s.file[s.files]);
+        if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) continue;
+        s.file[s.files] = read_expected(path);
+        if (s.file[s.files].head[PROGRAM] != NULL)
             s.files++;
-        }
-        free(path);
+        else
+            complain(format("note: %s is left out: %s", path, s.file[s.files].damage));
     }
-    if (errno != 0)
-        refuse("%s: cannot be read to its end: %s", folder, strerror(errno));
-    closedir(dir);
-    if (s.files == 0)
-        refuse("%s: no expected file (*.txt) in this folder", folder);
-    qsort(s.file, s.files, sizeof *s.file, by_path);
     return s;
 }
 
-static bool same_value(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+/* "day/sum, fused, n 4194915" */
+static char* describe(const struct text* t) {
+    return format("%s, %s%s%s%s%s", t->head[PROGRAM], t->head[CONTRACTION],
+                  t->head[TYPE] ? ", type " : "", t->head[TYPE] ? t->head[TYPE] : "",
+                  t->head[N] ? ", n " : "", t->head[N] ? t->head[N] : "");
 }
 
-static bool same_keys(const struct text *a, const struct text *b, int keys)
-{
-    for (int k = 0; k < keys; k++)
-        if (!same_value(a->head[k], b->head[k]))
-            return false;
-    return true;
+/* Which keys agree: 8 for the program, 4 for contraction, 2 for type, 1 for n. */
+static int agreement(const struct text* a, const struct text* b) {
+    int agree = 0;
+
+    for (int k = PROGRAM; k <= N; k++) agree = 2 * agree + same_value(a->head[k], b->head[k]);
+    return agree;
 }
 
-/* Says which value of key was looked for, which are pinned among the files
- * that agree in the keys before it, and ends. */
-static _Noreturn void refuse_key(const struct shelf *s, const struct text *output, int key)
-{
-    struct message m = {.used = 0};
-    const char *separator = "";
+/* The expected file for the output, or NULL after a complaint; with `any`, of the same program and
+ * contraction the one nearest in type and n. A damaged file of the program is never passed over. */
+static const struct text* pick(const struct shelf* s, const struct text* output, bool any) {
+    const struct text* best = NULL;
+    const char* pinned = "";
 
-    append(&m, "%s: nothing is pinned for ", output->path);
-    if (output->head[key] == NULL)
-        append(&m, "no %s", kKey[key]);
-    else
-        append(&m, "%s %s", kKey[key], output->head[key]);
-    for (int k = 0; k < key; k++)
-        if (output->head[k] != NULL)
-            append(&m, "%s%s %s", k == 0 ? " of " : ", ", kKey[k], output->head[k]);
-    append(&m, "; pinned %s: ", kKey[key]);
     for (size_t i = 0; i < s->files; i++) {
-        bool listed = !same_keys(&s->file[i], output, key);
+        const struct text* file = &s->file[i];
+        int agree = agreement(file, output);
 
-        for (size_t j = 0; j < i && !listed; j++)
-            listed = same_keys(&s->file[j], &s->file[i], key + 1);
-        if (listed)
-            continue;
-        append(&m, "%s%s", separator, s->file[i].head[key] ? s->file[i].head[key] : "none");
-        separator = ", ";
+        if (agree >= 8 && file->damage != NULL) {
+            complain(format("%s: %s", file->path, file->damage));
+            return NULL;
+        }
+        if (agree >= 8) pinned = format("%s; %s", pinned, describe(file));
+        if (agree == 15 && best != NULL && agreement(best, output) == 15) {
+            complain(format("%s: two expected files are for it: %s and %s", output->path,
+                            best->path, file->path));
+            return NULL;
+        }
+        if (agree < (any ? 12 : 15)) continue;
+        if (best == NULL || agree > agreement(best, output)) best = file;
     }
-    refuse_message(&m);
+    if (best == NULL)
+        complain(format("%s: nothing is pinned for %s; pinned of that program: %s", output->path,
+                        describe(output), *pinned ? pinned + 2 : "nothing"));
+    return best;
 }
 
-static const struct text *pick(const struct shelf *s, const struct text *output)
-{
-    const struct text *picked = NULL;
+/* ---- the verdict ---- */
 
-    for (int key = 0; key < PICKING; key++) {
-        size_t left = 0;
-
-        for (size_t i = 0; i < s->files; i++)
-            left += same_keys(&s->file[i], output, key + 1);
-        if (left == 0)
-            refuse_key(s, output, key);
-    }
-    for (size_t i = 0; i < s->files; i++) {
-        if (!same_keys(&s->file[i], output, PICKING))
-            continue;
-        if (picked != NULL)
-            refuse("%s: two expected files are for this output: %s and %s", output->path,
-                   picked->path, s->file[i].path);
-        picked = &s->file[i];
-    }
-    return picked;
-}
-
-/* ---- showing what differs ----------------------------------------------- */
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-/* A line of a file on the terminal: whatever is not printable ASCII is shown
- * as its code, so that it is seen and cannot act. */
-static void show(const char *label, const char *line)
-{
+/* A line on the terminal; what is not printable ASCII as its code: it is seen and cannot act. */
+static void show(const char* label, const char* line) {
     fputs(label, stdout);
-    if (*line == '\0')
-        fputs("(a blank line)", stdout);
+    if (*line == '\0') fputs("(a blank line)", stdout);
     for (; *line != '\0'; line++) {
         unsigned char c = (unsigned char)*line;
+
         if (c < 0x20 || c > 0x7e)
             printf("\\x%02x", c);
         else
@@ -517,360 +384,199 @@ static void show(const char *label, const char *line)
     putchar('\n');
 }
 
-static void show_rest(size_t differences)
-{
-    if (differences > MAX_SHOWN)
-        printf("... and %zu more\n", differences - MAX_SHOWN);
+static bool fits_at(const struct text* expected, const struct text* output, size_t i, size_t j) {
+    return i < expected->lines && j < output->lines &&
+           line_fits(expected->line[i], output->line[j]);
 }
 
-/* ---- the whole output --------------------------------------------------- */
-
-/* What stood between two lines that match: the first lines of both sides are
- * held against each other, what one side has more is missing or surplus. */
-struct gap {
-    size_t e, e_end, f, f_end;
-};
-
-struct tally {
-    size_t differ, missing, surplus;
-};
-
-static void show_gap(const struct text *expected, const struct text *output, struct gap g,
-                     struct tally *tally)
-{
-    while (g.e < g.e_end || g.f < g.f_end) {
-        bool e = g.e < g.e_end;
-        bool f = g.f < g.f_end;
-        size_t *kind = e && f ? &tally->differ : e ? &tally->missing : &tally->surplus;
-
-        ++*kind;
-        if (tally->differ + tally->missing + tally->surplus <= MAX_SHOWN) {
-            if (!f)
-                printf("missing after line %zu (line %zu of the expected file)\n", g.f, g.e + 1);
-            else if (!e)
-                printf("line %zu is surplus\n", g.f + 1);
-            else if (g.e == g.f)
-                printf("line %zu differs\n", g.f + 1);
-            else
-                printf("line %zu differs (line %zu of the expected file)\n", g.f + 1, g.e + 1);
-            if (e)
-                show("  expected: ", expected->line[g.e]);
-            else
-                puts("  expected: (no such line)");
-            if (f)
-                show("  found:    ", output->line[g.f]);
-            else
-                puts("  found:    (no such line)");
-        }
-        g.e += e;
-        g.f += f;
-    }
+/* Do the texts go on alike at i and j? A line that is blank or begins with a free field fits so
+ * easily that the next one has to fit too. */
+static bool go_on(const struct text* expected, const struct text* output, size_t i, size_t j) {
+    if (!fits_at(expected, output, i, j)) return false;
+    if (!is_blank(expected->line[i]) && *expected->line[i] != '{') return true;
+    return fits_at(expected, output, i + 1, j + 1);
 }
 
-/* Lines are aligned by a longest common subsequence, so that one line more or
- * less does not make all that follow it differ. The table at [i * width + j],
- * width = output lines + 1, says how many lines can match from the expected
- * line i and the output line j on. The caller frees it. */
-static uint16_t *align(const struct text *expected, const struct text *output)
-{
-    size_t width = output->lines + 1;
-    size_t size = (expected->lines + 1) * width;
-    uint16_t *common = allocate(NULL, size, sizeof *common);
+/* How many lines of each text stand between the lines i and j and those where they go on alike, or
+ * the two ends. */
+static void find_next(const struct text* expected, const struct text* output, size_t i, size_t j,
+                      size_t* missing, size_t* surplus) {
+    size_t e_left = expected->lines - i;
+    size_t f_left = output->lines - j;
 
-    memset(common, 0, size * sizeof *common);
-    for (size_t i = expected->lines; i-- > 0;) {
-        for (size_t j = output->lines; j-- > 0;) {
-            uint16_t *here = common + i * width + j;
-
-            if (line_matches(expected->line[i], output->line[j]))
-                *here = (uint16_t)(here[width + 1] + 1);
-            else
-                *here = here[width] > here[1] ? here[width] : here[1];
+    for (size_t distance = 0; distance < e_left + f_left; distance++) {
+        for (size_t e = 0; e <= distance; e++) {
+            *missing = e;
+            *surplus = distance - e;
+            if (distance == 0 && fits_at(expected, output, i, j)) return;
+            if (go_on(expected, output, i + e, j + *surplus)) return;
         }
     }
-    return common;
+    *missing = e_left;
+    *surplus = f_left;
 }
 
-static void show_differences(const struct text *expected, const struct text *output)
-{
-    size_t width = output->lines + 1;
-    uint16_t *common = align(expected, output);
-    struct tally tally = {0, 0, 0};
-    struct gap g = {0, 0, 0, 0};
-
-    printf("%s differs from %s\n", output->path, expected->path);
-    while (g.e_end < expected->lines && g.f_end < output->lines) {
-        const uint16_t *here = common + g.e_end * width + g.f_end;
-
-        if (line_matches(expected->line[g.e_end], output->line[g.f_end])) {
-            show_gap(expected, output, g, &tally);
-            g.e = ++g.e_end;
-            g.f = ++g.f_end;
-        } else if (here[width] >= here[1]) {
-            g.e_end++;
-        } else {
-            g.f_end++;
-        }
-    }
-    g.e_end = expected->lines;
-    g.f_end = output->lines;
-    show_gap(expected, output, g, &tally);
-    show_rest(tally.differ + tally.missing + tally.surplus);
-    printf("%zu line%s differ%s, %zu missing, %zu surplus\n", tally.differ, plural(tally.differ),
-           tally.differ == 1 ? "s" : "", tally.missing, tally.surplus);
-    free(common);
-}
-
-static void show_merged(const struct text *expected, const struct text *output)
-{
-    size_t width = output->lines + 1;
-    uint16_t *common = align(expected, output);
+/* Shows the lines that do not fit; returns how many. */
+static size_t show_differences(const struct text* expected, const struct text* output, bool quiet) {
+    size_t differ = 0;
     size_t i = 0;
     size_t j = 0;
 
-    while (j < output->lines) {
-        const uint16_t *here = common + i * width + j;
+    while (i < expected->lines || j < output->lines) {
+        size_t missing;
+        size_t surplus;
 
-        if (i < expected->lines && line_matches(expected->line[i], output->line[j])) {
-            puts(expected->raw[i++]);
-            j++;
-        } else if (i < expected->lines && here[width] >= here[1]) {
-            i++;
-        } else {
-            puts(output->raw[j++]);
+        find_next(expected, output, i, j, &missing, &surplus);
+        if (!quiet && missing + surplus > 0 && differ < MAX_SHOWN)
+            printf("line %zu\n", output->before + j + 1);
+        for (size_t e = 0; e < missing; e++)
+            if (differ++ < MAX_SHOWN && !quiet) show("  expected: ", expected->line[i + e]);
+        for (size_t f = 0; f < surplus; f++)
+            if (differ++ < MAX_SHOWN && !quiet) show("  found:    ", output->line[j + f]);
+        i += missing + 1;
+        j += surplus + 1;
+    }
+    if (!quiet && differ > MAX_SHOWN) printf("... and %zu lines more\n", differ - MAX_SHOWN);
+    return differ;
+}
+
+enum mode { JUDGE, WHICH, NEAREST };
+
+static int judge(const struct shelf* shelf, struct text output, enum mode mode) {
+    const struct text* expected;
+    size_t free = 0;
+
+    output = read_output(output);
+    if (output.damage != NULL) return complain(format("%s: %s", output.path, output.damage));
+    expected = pick(shelf, &output, mode == NEAREST);
+    if (expected == NULL) return 2;
+    if (mode != JUDGE) {
+        puts(expected->path);
+        return 0;
+    }
+    if (!same_value(expected->head[REVISION], output.head[REVISION]))
+        return complain(format("%s: is of revision %s, %s is of revision %s: nothing compared",
+                               output.path, output.head[REVISION], expected->path,
+                               expected->head[REVISION]));
+    if (show_differences(expected, &output, true) > 0) {
+        printf("%s differs from %s\n", output.path, expected->path);
+        show_differences(expected, &output, false);
+        return 1;
+    }
+    for (size_t i = 0; i < expected->lines; i++) free += free_fields(expected->line[i], false);
+    printf("%s matches %s: %zu lines compared, %zu fields free\n", output.path, expected->path,
+           expected->lines, free);
+    return 0;
+}
+
+/* Judges each output in a file; lesson is NULL where any will do. */
+static int judge_all(const struct shelf* shelf, const char* path, enum mode mode,
+                     const char* lesson) {
+    struct text all = read_text(path);
+    const char* waiting = NULL; /* a line `== NAME, build fmad` whose output has not come yet */
+    const char* other = NULL;   /* a program of another lesson */
+    size_t heads = 0;
+    size_t judged = 0;
+    bool several;
+    int times[3] = {0, 0, 0}; /* how often each status came */
+
+    if (all.damage != NULL) return complain(format("%s: %s", path, all.damage));
+    for (size_t i = 0; i < all.lines; i++)
+        heads +=
+            value_of(all.line[i], kKey[PROGRAM]) != NULL || strncmp(all.line[i], "== ", 3) == 0;
+    several = heads > 1;
+    for (size_t i = 0; i < all.lines;) {
+        struct text part = {.path = path, .line = all.line + i, .before = i};
+        const char* line = all.line[i++];
+        const char* program = value_of(line, kKey[PROGRAM]);
+        bool ended = false;
+
+        if (strncmp(line, "== ", 3) == 0) {
+            if (waiting != NULL)
+                times[complain(format("%s: no output after `%s`", path, waiting))]++;
+            waiting = strchr(line, ':') == NULL ? line : NULL;
         }
-    }
-    free(common);
-}
-
-static bool compare_lines(const struct text *expected, const struct text *output)
-{
-    bool equal = expected->lines == output->lines;
-
-    for (size_t i = 0; equal && i < expected->lines; i++)
-        equal = line_matches(expected->line[i], output->line[i]);
-    if (equal) {
-        size_t fields = free_in_text(expected);
-
-        printf("%s matches %s: %zu line%s compared, %zu field%s free\n", output->path,
-               expected->path, expected->lines, plural(expected->lines), fields,
-               plural(fields));
-    } else {
-        show_differences(expected, output);
-    }
-    return equal;
-}
-
-/* ---- the pinned values alone -------------------------------------------- */
-
-static bool in_word(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-/* The first value of the line at or behind from; length 0 when there is none.
- * A comma or a bracket beside it is not part of it; a digit too many is. */
-static struct column next_value(const char *line, const char *from)
-{
-    for (const char *s = from; (s = strstr(s, "0x")) != NULL; s++) {
-        size_t digits = strspn(s + 2, "0123456789abcdefABCDEF");
-
-        if ((digits == 8 || digits == 16) && !in_word(s[2 + digits]) &&
-            (s == line || !in_word(s[-1])))
-            return (struct column){s, 2 + digits};
-    }
-    return (struct column){NULL, 0};
-}
-
-static size_t values_in_line(const char *line)
-{
-    size_t count = 0;
-
-    for (struct column v = next_value(line, line); v.length > 0;
-         v = next_value(line, v.start + v.length))
-        count++;
-    return count;
-}
-
-static bool same_label(const char *expected, const char *found)
-{
-    struct column e = next_column(&expected);
-
-    return is_free(e) || same_column(e, next_column(&found));
-}
-
-/* Do all values of the expected line stand, in that order, in the found one? */
-static bool holds_values(const char *expected, const char *found)
-{
-    const char *at = found;
-
-    for (struct column e = next_value(expected, expected); e.length > 0;
-         e = next_value(expected, e.start + e.length)) {
-        struct column f;
-
-        do {
-            f = next_value(found, at);
-            if (f.length == 0)
-                return false;
-            at = f.start + f.length;
-        } while (!same_column(e, f));
-    }
-    return true;
-}
-
-/* Do the lines pin the same: same label, same values, no more and no fewer? */
-static bool pins_the_same(const char *a, const char *b)
-{
-    return same_label(a, b) && same_label(b, a) && holds_values(a, b) && holds_values(b, a);
-}
-
-static bool line_pinned(const struct text *expected, size_t line, const struct text *output)
-{
-    size_t needed = 0;
-    size_t there = 0;
-
-    for (size_t i = 0; i <= line; i++)
-        needed += pins_the_same(expected->line[i], expected->line[line]);
-    for (size_t j = 0; j < output->lines; j++)
-        there += same_label(expected->line[line], output->line[j]) &&
-                 holds_values(expected->line[line], output->line[j]);
-    return there >= needed;
-}
-
-static void show_unpinned(const char *expected, size_t number, const struct text *output)
-{
-    size_t alike = 0;
-
-    printf("line %zu of the expected file: its values are not all there\n", number);
-    show("  expected: ", expected);
-    for (size_t j = 0; j < output->lines; j++)
-        if (same_label(expected, output->line[j]) && alike++ < 3)
-            show("  found:    ", output->line[j]);
-    if (alike == 0)
-        puts("  found:    (no line begins so)");
-    else if (alike > 3)
-        printf("            (%zu more lines begin so)\n", alike - 3);
-}
-
-/* Only a run whose every gate passed prints the line. */
-static bool all_gates_passed(const struct text *t)
-{
-    for (size_t i = 0; i < t->lines; i++)
-        if (strncmp(t->line[i], "gates passed:", 13) == 0)
-            return true;
-    return false;
-}
-
-static bool compare_values(const struct text *expected, const struct text *output)
-{
-    size_t values = 0;
-    size_t differences = 0;
-
-    for (size_t i = 0; i < expected->lines; i++)
-        values += values_in_line(expected->line[i]);
-    if (values == 0)
-        refuse("%s: pins no value (0x with 8 or 16 digits): nothing to compare with %s, "
-               "of revision %s", expected->path, output->path, output->head[REVISION]);
-    if (same_value(expected->head[REVISION], output->head[REVISION]))
-        printf("--values: ");
-    else
-        printf("revision %s is not the current %s: ", output->head[REVISION],
-               expected->head[REVISION]);
-    printf("only the pinned values were compared: %zu value%s\n", values, plural(values));
-    for (size_t i = 0; i < expected->lines; i++) {
-        if (values_in_line(expected->line[i]) == 0 || line_pinned(expected, i, output))
+        if (program == NULL) continue;
+        waiting = NULL;
+        while (i < all.lines && !ended && value_of(all.line[i], kKey[PROGRAM]) == NULL &&
+               strncmp(all.line[i], "== ", 3) != 0) {
+            ended = several && value_of(all.line[i], "gates passed:") != NULL;
+            i++;
+        }
+        part.lines = i - part.before;
+        if (lesson != NULL &&
+            (strncmp(program, lesson, strlen(lesson)) != 0 || program[strlen(lesson)] != '/')) {
+            other = program;
             continue;
-        if (++differences <= MAX_SHOWN)
-            show_unpinned(expected->line[i], i + 1, output);
+        }
+        if (several) part.path = format("%s, line %zu, %s", path, part.before + 1, program);
+        times[judge(shelf, part, mode)]++;
+        judged++;
     }
-    if (all_gates_passed(expected) && !all_gates_passed(output)) {
-        puts("the output has no line `gates passed: N`: a gate failed");
-        differences++;
-    }
-    show_rest(differences);
-    if (differences == 0)
-        printf("%s holds every pinned value of %s\n", output->path, expected->path);
-    else
-        printf("%s differs from %s: %zu line%s not pinned\n", output->path, expected->path,
-               differences, plural(differences));
-    return differences == 0;
+    if (waiting != NULL) times[complain(format("%s: no output after `%s`", path, waiting))]++;
+    if (judged == 0 && other != NULL)
+        return complain(
+            format("%s: is an output of %s, which is not of lesson %s", path, other, lesson));
+    if (judged == 0)
+        return complain(format(
+            "%s: holds no output: no line \"program: ...\" (`make run V=1` prints them)", path));
+    return times[1] > 0 ? 1 : times[2] > 0 ? 2 : 0;
 }
 
-/* ---- main --------------------------------------------------------------- */
-
-static int finish(int status)
-{
-    if (fflush(stdout) != 0 || ferror(stdout))
-        refuse("the result cannot be written: %s", strerror(errno));
-    return status;
-}
-
-static int count_free(const char *path)
-{
-    struct text t = read_expected(path);
-
-    printf("%zu\n", free_in_text(&t));
-    free_text(&t);
-    return finish(0);
-}
-
-static int merge(const char *expected_path, const char *output_path)
-{
+static int merge(const char* expected_path, const char* output_path) {
     struct text expected = read_expected(expected_path);
-    struct text output = read_output(output_path);
+    struct text output = read_output(read_text(output_path));
+    size_t i = 0;
+    size_t j = 0;
 
-    read_head(&expected);
-    if (!same_keys(&expected, &output, CONTRACTION + 1))
-        refuse("%s: is for another program or contraction than %s", expected_path, output_path);
-    show_merged(&expected, &output);
-    free_text(&expected);
-    free_text(&output);
-    return finish(0);
-}
+    if (expected.damage != NULL) return complain(format("%s: %s", expected_path, expected.damage));
+    if (output.damage != NULL) return complain(format("%s: %s", output_path, output.damage));
+    if (agreement(&expected, &output) < 12)
+        return complain(format("%s: is for another program or contraction than %s", expected_path,
+                               output_path));
+    while (j < output.lines) {
+        size_t missing;
+        size_t surplus;
 
-/* lesson is NULL where any will do. */
-static int match(const char *folder, const char *path, const char *lesson, bool values)
-{
-    struct text output = read_output(path);
-    struct shelf shelf = read_shelf(folder);
-    size_t length = lesson == NULL ? 0 : strlen(lesson);
-    const struct text *expected;
-    bool equal;
-
-    if (lesson != NULL && (strncmp(output.head[PROGRAM], lesson, length) != 0 ||
-                           output.head[PROGRAM][length] != '/'))
-        refuse("%s: is an output of %s, which is not of lesson %s", path, output.head[PROGRAM],
-               lesson);
-    expected = pick(&shelf, &output);
-    values = values || !same_value(expected->head[REVISION], output.head[REVISION]);
-    equal = values ? compare_values(expected, &output) : compare_lines(expected, &output);
-    for (size_t i = 0; i < shelf.files; i++)
-        free_text(&shelf.file[i]);
-    free(shelf.file);
-    free_text(&output);
-    return finish(equal ? 0 : 1);
-}
-
-int main(int argc, char **argv)
-{
-    const char *lesson = NULL;
-    bool values = false;
-    int at = 1;
-
-    if (argc == 3 && strcmp(argv[1], "--count-free") == 0)
-        return count_free(argv[2]);
-    if (argc == 4 && strcmp(argv[1], "--merge") == 0)
-        return merge(argv[2], argv[3]);
-    for (; at < argc && argv[at][0] == '-'; at++) {
-        if (strcmp(argv[at], "--values") == 0)
-            values = true;
-        else if (strcmp(argv[at], "--lesson") == 0 && at + 1 < argc)
-            lesson = argv[++at];
-        else
-            break;
+        find_next(&expected, &output, i, j, &missing, &surplus);
+        for (i += missing; surplus > 0; surplus--) puts(output.line[j++]);
+        if (i == expected.lines || j == output.lines) continue;
+        puts(free_fields(expected.line[i], false) > 0 ? expected.line[i] : output.line[j]);
+        i++;
+        j++;
     }
-    if (argc - at != 2 || argv[at][0] == '-')
-        refuse("usage: match [--values] [--lesson LESSON] EXPECTED_DIR OUTPUT | "
-               "match --merge EXPECTED_FILE OUTPUT | match --count-free EXPECTED_FILE");
-    return match(argv[at], argv[at + 1], lesson, values);
+    return 0;
+}
+
+static int usage(void) {
+    return complain(
+        format("usage: match [--lesson LESSON | --which | --nearest] EXPECTED_DIR OUTPUT | "
+               "match --merge EXPECTED_FILE OUTPUT"));
+}
+
+static int command(int words, char** word) {
+    enum mode mode = JUDGE;
+    const char* lesson = NULL;
+    struct shelf shelf;
+
+    if (words == 3 && strcmp(word[0], "--merge") == 0) return merge(word[1], word[2]);
+    if (words == 4 && strcmp(word[0], "--lesson") == 0)
+        lesson = word[1];
+    else if (words == 3 && strcmp(word[0], "--nearest") == 0)
+        mode = NEAREST;
+    else if (words == 3 && strcmp(word[0], "--which") == 0)
+        mode = WHICH;
+    else if (words != 2)
+        return usage();
+    word += words - 2;
+    if (word[0][0] == '-') return usage();
+    shelf = read_shelf(word[0]);
+    return judge_all(&shelf, word[1], mode, lesson);
+}
+
+int main(int argc, char** argv) {
+    int status = command(argc - 1, argv + 1);
+
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    return complain(format("the result cannot be written: %s", strerror(errno)));
 }
