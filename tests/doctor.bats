@@ -315,7 +315,7 @@ sudo apt-get install gcc libc6-dev"
     assert_success
     row compilers 'g++ 13.1.0 (C++), cc 12.2.0 (C), no clang++ (optional)'
     row AArch64 'no cross compiler, emulator found (optional)'
-    assert_line --partial 'allowed, no FMA (no fused builds), no OpenMP (optional)'
+    assert_line --partial 'allowed, no FMA (no fused builds), no OpenMP'
     row optional 'sudo apt-get install clang g++-aarch64-linux-gnu'
     without qemu-aarch64-static
     doctor

@@ -180,7 +180,7 @@ no) cpu+=('no FMA (no fused builds)') ;;
 esac
 case $OPENMP in
 yes) cpu+=('OpenMP') ;;
-no) cpu+=('no OpenMP (optional)') ;;
+no) cpu+=('no OpenMP') ;;
 esac
 [[ $OPENMP != no || $CXX != *clang* ]] || optional+=(libomp-dev)
 row 'CPU' "$(join "${cpu[@]}")"
