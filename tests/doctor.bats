@@ -237,6 +237,8 @@ row() {
 
 @test "doctor: DEVICE=gpu where none can serve, the next command is the CPU's" {
     doctor LD_LIBRARY_PATH="$BATS_FILE_TMPDIR/none"
+    assert_failure 2
+    row MISSING 'nvcc and a usable card for DEVICE=gpu'
     row next 'make run DEVICE=cpu'
     without nvcc
     doctor

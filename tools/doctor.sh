@@ -269,6 +269,7 @@ elif [[ -n $folder_missing ]]; then
 fi
 [[ -z $folder_missing ]] || missing+=("$folder_missing")
 [[ -z $error ]] || missing+=('what DEVICE, ARCH or NVCC ask for (see device)')
+[[ $DEVICE != gpu || (-n $card_arch && -n $toolkit) ]] || missing+=('nvcc and a usable card for DEVICE=gpu')
 if ((${#missing[@]})); then
     row 'MISSING' "$(join "${missing[@]}")"
 elif [[ -n $misfit ]]; then
