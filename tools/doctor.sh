@@ -2,39 +2,36 @@
 # doctor.sh: one screen (24 lines of 80 columns) about this machine: what is
 # here, what was chosen and why, what is missing, what to type next.
 #
-# `make doctor` calls it with these variables set:
-#   NVCC CXX CC   the compilers, as the build calls them
-#   DEVICE ARCH   what was chosen: gpu or cpu, sm_NN
-#   DEVICE_WHY    why, in a few words
-#   BUILD         the build folder
-#   PROBE         path of the built gpu_probe
-#   OPENMP        yes or no: does the host tree get OpenMP
-#   FMA           yes, no or n.a.: the CPU has x86-64's FMA
+# In: NVCC CXX CC, DEVICE and ARCH as asked for or empty, BUILD, CXX_GIVEN (see choose_device.sh).
+# It asks choose_device.sh and host_flags.sh itself, and needs no compiler, no card and no folder that
+# can be written: what it builds lies in BUILD where that is a build folder already, else in a
+# temporary one. A test sets the answers: DEVICE_WHY (with DEVICE and ARCH as chosen), FMA and OPENMP,
+# GPU_PROBE (a built gpu_probe).
 #
-# Exit status: 0 when `make run` can work: a C and a C++ compiler, and make;
-# else 2, and one line on stderr names what is missing.
+# Exit status: 0 when `make run` can work: a C and a C++ compiler, make, and what DEVICE and ARCH ask
+# for; else 2, and one line on stderr names what is missing.
 set -euo pipefail
 export LC_ALL=C
 
-for name in NVCC CXX CC DEVICE ARCH DEVICE_WHY BUILD PROBE OPENMP FMA; do
-    if [[ -z ${!name+set} ]]; then
-        echo "doctor.sh: $name is not set: call it as make doctor" >&2
+for variable in NVCC CXX CC DEVICE ARCH BUILD; do
+    if [[ -z ${!variable+set} ]]; then
+        echo "doctor.sh: $variable is not set: call it as make doctor" >&2
         exit 2
     fi
 done
 
-# row LABEL TEXT: one row, or two where the text does not fit into one.
+# row LABEL TEXT [ROWS]: one row, or more, at most ROWS (2), where the text does not fit into one.
 row() {
-    local label=$1 text=$2 cut
-    if ((${#text} > 65)); then
+    local label=$1 text=$2 left=${3:-2} cut
+    while ((${#text} > 65 && left > 1)); do
         cut=${text:0:66}
         cut=${cut% *}
         ((${#cut} <= 65)) || cut=${cut:0:65}
         printf '%-14s %s\n' "$label" "$cut"
-        label='' text=${text:${#cut}}
+        label='' text=${text:${#cut}} left=$((left - 1))
         text=${text# }
-        ((${#text} <= 65)) || text=${text:0:61}' ...'
-    fi
+    done
+    ((${#text} <= 65)) || text=${text:0:61}' ...'
     printf '%-14s %s\n' "$label" "$text"
 }
 
@@ -87,8 +84,39 @@ else
     row 'toolkit' 'no nvcc: optional, the CPU default does without'
 fi
 
-driver='' devices='' name='' card_arch='' reason='not asked, tools/gpu_probe is not built'
-if [[ -x $PROBE ]]; then
+# --- what was chosen, asked before anything is said of the card ----------------
+here=${0%/*}
+work=$BUILD scratch=''
+if [[ ! -f $BUILD/.same-bits-build || ! -w $BUILD ]]; then
+    work=$(mktemp -d 2>/dev/null) || work=/nowhere
+    scratch=$work
+fi
+trap '[[ -z $scratch ]] || rm -rf "$scratch"' EXIT
+probe=${GPU_PROBE:-$work/tools/gpu_probe}
+if [[ -z ${GPU_PROBE:-} && ( ! -x $probe || $here/gpu_probe.c -nt $probe ) ]]; then
+    # shellcheck disable=SC2086 # CC may be given with flags
+    { mkdir -p "$work/tools" && $CC -std=c11 -O2 -o "$probe.$$" "$here/gpu_probe.c" -ldl &&
+        mv "$probe.$$" "$probe"; } 2>/dev/null || rm -f "$probe.$$"
+fi
+error=''
+if [[ -z ${DEVICE_WHY:-} ]]; then
+    read -r DEVICE ARCH DEVICE_WHY < <(BUILD=$work GPU_PROBE=$probe NVCC=$NVCC CC=$CC CXX=$CXX DEVICE=$DEVICE \
+        ARCH=$ARCH CXX_GIVEN=${CXX_GIVEN:-} bash "$here/choose_device.sh") || true
+    if [[ $DEVICE == error ]]; then
+        error="$ARCH $DEVICE_WHY" DEVICE='' ARCH=''
+    fi
+fi
+if [[ -z ${FMA:-} || -z ${OPENMP:-} ]]; then
+    host=$(BUILD=$work CXX=$CXX CC=$CC bash "$here/host_flags.sh" 2>/dev/null || true)
+    FMA='' OPENMP=''
+    [[ ! $host =~ fma=(yes|no) ]] || FMA=${BASH_REMATCH[1]}
+    [[ ! $host =~ openmp=(yes|no) ]] || OPENMP=${BASH_REMATCH[1]}
+fi
+misfit=''
+[[ $DEVICE_WHY != 'nvcc and the card do not fit'* ]] || misfit=yes
+
+driver='' devices='' name='' card_arch='' reason='not asked, for want of a C compiler'
+if [[ -x $probe ]]; then
     reason='no answer from tools/gpu_probe'
     while IFS='=' read -r key value; do
         case $key in
@@ -98,17 +126,13 @@ if [[ -x $PROBE ]]; then
         arch) card_arch=$value ;;
         reason) reason=$value ;;
         esac
-    done < <("$PROBE" 2>/dev/null || true)
+    done < <("$probe" 2>/dev/null || true)
 fi
 if [[ $driver =~ ^[0-9]+$ && -n $card_arch ]]; then
     row 'driver' "for CUDA up to $((driver / 1000)).$((driver % 1000 / 10))"
     card="$name ($card_arch)"
     [[ $devices == 1 ]] || card+=", first of $devices (CUDA_VISIBLE_DEVICES picks)"
     row 'card' "$card"
-    if [[ $toolkit =~ ^([0-9]+)\. ]] && ((BASH_REMATCH[1] > driver / 1000)); then
-        row 'note' "the driver is older than nvcc $toolkit: programs will end with 77 \
-until the driver is updated or an older toolkit is used"
-    fi
 elif [[ -n $toolkit ]]; then
     row 'driver, card' "none to use: $reason"
 else
@@ -146,29 +170,34 @@ fi
 row 'compilers' "$(join "${compilers[@]}")"
 
 machine=$(uname -m)
-case $FMA in
-yes) row 'FMA' 'yes, in the CPU: both builds of a lesson run' ;;
-no) row 'FMA' 'not in the CPU: the fused builds are skipped by name' ;;
-*) row 'FMA' "part of every $machine CPU that this course supports" ;;
-esac
-if [[ $OPENMP == yes ]]; then
-    row 'OpenMP' 'yes, for the host trees'
-else
-    row 'OpenMP' 'no: optional, the host trees run on one thread'
-    [[ $CXX != *clang* ]] || optional+=(libomp-dev)
-fi
-
 # nproc obeys OpenMP's variables as well; asked for is what the process may use.
 allowed=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc 2>/dev/null ||
     getconf _NPROCESSORS_ONLN 2>/dev/null || echo '?')
-total=$(getconf _NPROCESSORS_CONF 2>/dev/null || echo '?')
-row 'cores' "$allowed allowed, of $total"
+cpu=("$allowed of $(getconf _NPROCESSORS_CONF 2>/dev/null || echo '?') cores allowed")
+case $FMA in
+yes) cpu+=('FMA') ;;
+no) cpu+=('no FMA (no fused builds)') ;;
+esac
+case $OPENMP in
+yes) cpu+=('OpenMP') ;;
+no) cpu+=('no OpenMP') ;;
+esac
+[[ $OPENMP != no || $CXX != *clang* ]] || optional+=(libomp-dev)
+row 'CPU' "$(join "${cpu[@]}")"
 
-# --- what was chosen ----------------------------------------------------------
 chosen=$DEVICE
 [[ $DEVICE != gpu ]] || chosen+=", $ARCH"
-row 'device' "$chosen: $DEVICE_WHY"
-row 'build folder' "${BUILD:0:65}"
+row 'device' "${chosen:-none}: ${error:-$DEVICE_WHY}" 5
+folder=$BUILD # or where it would be made
+while [[ ! -e $folder && $folder == */* && -n ${folder%/*} ]]; do folder=${folder%/*}; done
+[[ -e $folder ]] || folder=.
+folder_missing=''
+if [[ -d $folder && -w $folder ]]; then
+    row 'build folder' "${BUILD:0:65}"
+else
+    folder_missing='a build folder that can be written: BUILD=dir'
+    row 'build folder' "${BUILD:0:45}: cannot be written"
+fi
 
 # --- tests --------------------------------------------------------------------
 # The folders in which tests/helper.bash looks for libraries; BATS_FOLDERS lets
@@ -225,23 +254,35 @@ fi
 install='sudo apt-get install'
 has apt-get || install="install what Debian calls"
 next='make run'
+missing=()
+((${#needed[@]} == 0)) || missing=("${needed[@]}")
 if ((${#needed[@]})); then
     next="$install ${needed_packages[*]}"
     # A mistyped CXX or CC is no reason to install anything.
     if works c++ g++ && works c gcc && { has make || has gmake; }; then
         next='make run CXX=g++ CC=gcc'
     fi
-    row 'MISSING' "$(join "${needed[@]}")"
-elif [[ $DEVICE == gpu && (-z $card_arch || -z $toolkit) ]]; then
+elif [[ -n $error || $DEVICE == gpu && (-z $card_arch || -z $toolkit) ]]; then
     next='make run DEVICE=cpu'
+elif [[ -n $folder_missing ]]; then
+    next='make run BUILD=dir'
 fi
-((${#needed[@]})) || row 'missing' 'nothing that make run needs'
+[[ -z $folder_missing ]] || missing+=("$folder_missing")
+[[ -z $error ]] || missing+=('what DEVICE, ARCH or NVCC ask for (see device)')
+[[ $DEVICE != gpu || (-n $card_arch && -n $toolkit) ]] || missing+=('nvcc and a usable card for DEVICE=gpu')
+if ((${#missing[@]})); then
+    row 'MISSING' "$(join "${missing[@]}")"
+elif [[ -n $misfit ]]; then
+    row 'missing' 'what would fit the card (see device); the CPU needs nothing'
+else
+    row 'missing' 'nothing that make run needs'
+fi
 ((${#check_packages[@]} == 0)) ||
     row 'for make check' "$install ${check_packages[*]}"
 ((${#optional[@]} == 0)) || row 'optional' "$install ${optional[*]}"
 row 'next' "$next"
 
-if ((${#needed[@]})); then
-    echo "doctor: make run needs $(join "${needed[@]}"): $next" >&2
+if ((${#missing[@]})); then
+    echo "doctor: make run needs $(join "${missing[@]}"): $next" >&2
     exit 2
 fi

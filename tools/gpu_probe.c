@@ -57,7 +57,57 @@ static bool find_all(void *library)
            find(library, "cuDeviceGetAttribute", &cu_device_get_attribute);
 }
 
-static int unusable(int error)
+/* One line a key, whatever the driver calls a thing: printed as plain ASCII. */
+static void put(const char *text)
+{
+    for (; *text != '\0'; text++)
+        putchar(*text < ' ' || *text > '~' ? '?' : *text);
+}
+
+/* The errors that students meet, for a library that does not name them itself. */
+static const struct {
+    int number;
+    const char *name, *words;
+} known[] = {
+    {34, "CUDA_ERROR_STUB_LIBRARY", "the library is the toolkit's stub, not the driver's"},
+    {46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "the device is busy or unavailable"},
+    {304, "CUDA_ERROR_OPERATING_SYSTEM", "a call of the operating system failed"},
+    {802, "CUDA_ERROR_SYSTEM_NOT_READY", "the system is not ready to start CUDA"},
+    {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the library and the kernel's driver differ in version"},
+    {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility is not for this card"},
+    {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+static int driver_error(void *library, int error)
+{
+    int (*get_name)(int error, const char **name);
+    int (*get_string)(int error, const char **words);
+    const char *name = NULL, *words = NULL;
+
+    if (find(library, "cuGetErrorName", &get_name) && get_name(error, &name) != 0)
+        name = NULL;
+    if (find(library, "cuGetErrorString", &get_string) && get_string(error, &words) != 0)
+        words = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].number == error) {
+            name = name != NULL ? name : known[i].name;
+            words = words != NULL ? words : known[i].words;
+        }
+    printf("reason=driver error %d", error);
+    if (words != NULL) {
+        printf(", ");
+        put(words);
+    }
+    if (name != NULL) {
+        printf(" (");
+        put(name);
+        putchar(')');
+    }
+    putchar('\n');
+    return 77;
+}
+
+static int unusable(void *library, int error)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
@@ -68,7 +118,7 @@ static int unusable(int error)
     else if (error == ERROR_INSUFFICIENT_DRIVER)
         puts("reason=the driver is too old");
     else
-        printf("reason=driver error %d\n", error);
+        return driver_error(library, error);
     return 77;
 }
 
@@ -91,18 +141,16 @@ int main(void)
     }
     if ((error = cu_init(0)) != 0 || (error = cu_driver_get_version(&version)) != 0 ||
         (error = cu_device_get_count(&devices)) != 0)
-        return unusable(error);
+        return unusable(library, error);
     if (devices < 1)
-        return unusable(ERROR_NO_DEVICE);
+        return unusable(library, ERROR_NO_DEVICE);
     if ((error = cu_device_get(&device, 0)) != 0 ||
         (error = cu_device_get_name(name, (int)sizeof name - 1, device)) != 0 ||
         (error = cu_device_get_attribute(&major, COMPUTE_CAPABILITY_MAJOR, device)) != 0 ||
         (error = cu_device_get_attribute(&minor, COMPUTE_CAPABILITY_MINOR, device)) != 0)
-        return unusable(error);
-    /* One line a key, whatever a driver calls its card. */
-    for (char *c = name; *c != '\0'; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-    printf("driver=%d\ndevices=%d\nname=%s\narch=sm_%d%d\n", version, devices, name, major, minor);
+        return unusable(library, error);
+    printf("driver=%d\ndevices=%d\nname=", version, devices);
+    put(name);
+    printf("\narch=sm_%d%d\n", major, minor);
     return 0;
 }
