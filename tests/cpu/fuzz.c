@@ -104,7 +104,7 @@ static size_t below(size_t n) { /* xorshift64* */
 }
 
 static const char *const tokens[] = {
-    "__shared__ ", "extern ", "static ", "alignas", "alignas(16) ", "__align__(8) ", "__align__ ", "<<<", ">>>", "<", ">", "(", ")",
+    "__shared__ ", "extern ", "static ", "alignas ", "alignas 16 ", "alignas(16) ", "__align__(8) ", "__align__ ", "__align__ 8 ", "<<<", ">>>", "<", ">", "(", ")",
     "[", "]", "{", "}", ";", ",", ":", "::", "=", "*", "&", "~", "...", "[[", "]]", "->", "\\", "\\\n", "\\\r\n", "\r\n", "\n", "'",
     "\"", "R\"x(", ")x\"", "R\"", "u8R\"(", "/*", "*/", "//", "#", "\n#", "\n#define ", "\n#undef ", "\n#if X\n", "\n#endif\n",
     "\n#include \"part.cu\"\n", "\n  #include \"fuzz.cu\"\n", "\n#include \"none.cu\"\n", "\n#include <math.h>\n", "__global__ ",
@@ -168,15 +168,15 @@ static void save_case(void) {
     fprintf(stderr, "fuzz: case %lu is in %s (its part.cu has %zu bytes)\n", case_number, failed_path, part_size);
 }
 
-static void on_alarm(int number) {
-    (void)number;
+static void on_signal(int number) {
     save_case();
-    fprintf(stderr, "fuzz: it does not end\n");
+    fprintf(stderr, "fuzz: %s\n", number == SIGALRM ? "it does not end" : strsignal(number));
     _exit(1);
 }
 
-/* Of the sanitizers, where this is built with one. */
-__attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
+/* The sanitizers ask for these. After their report they are to raise a signal, so that the case is saved. */
+const char *__asan_default_options(void) { return "abort_on_error=1"; }
+const char *__ubsan_default_options(void) { return "abort_on_error=1"; }
 
 static size_t lines_of(const char *text, size_t size) {
     size_t lines = 1;
@@ -251,15 +251,22 @@ int main(int argc, char **argv) {
         fclose(file);
     }
     failed_path = argv[3];
-    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(save_case);
-    signal(SIGALRM, on_alarm);
+    signal(SIGALRM, on_signal);
+    signal(SIGABRT, on_signal);
+    signal(SIGILL, on_signal);
+    signal(SIGTRAP, on_signal);
     state = strtoull(argv[1], NULL, 10) * 2 + 1;
     const unsigned long cases = strtoul(argv[2], NULL, 10);
     unsigned long taken = 0;
     for (case_number = 0; case_number < cases; case_number++) {
-        /* Mostly a window of a source, now and then all of it; the first cases are the corpus as it stands. */
-        const struct text *t = &corpus[case_number < corpus_count ? case_number : below(corpus_count)];
-        const struct text *other = &corpus[below(corpus_count)];
+        /* The corpus as it stands, then windows of it, now and then all of a source. Of three sources the
+           smallest is taken: there the rare shapes are dense. */
+        const struct text *other = &corpus[below(corpus_count)], *t = other;
+        for (int draw = 0; draw < 2; draw++) {
+            const struct text *drawn = &corpus[below(corpus_count)];
+            if (drawn->size < t->size) t = drawn;
+        }
+        if (case_number < corpus_count) t = &corpus[case_number];
         size_t from = 0;
         case_size = t->size;
         if (case_number >= corpus_count && below(50)) {
