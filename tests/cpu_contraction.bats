@@ -12,23 +12,23 @@ setup() {
 # The two builds of the contraction program and of the intrinsics': device code fused or not, host code never.
 both_builds() {
     require_fma
-    cpu_build "$SRC" "$OUT" -DFUSED=1
+    compile "$SRC" "$OUT" fmad -DFUSED=1
     run "$OUT"
     assert_success
-    NOFMAD=1 cpu_build "$SRC" "$OUT" -DFUSED=0
+    compile "$SRC" "$OUT" nofmad -DFUSED=0
     run "$OUT"
     assert_success
     # The other way round the program must fail, or it says nothing.
-    cpu_build "$SRC" "$OUT" -DFUSED=0
+    compile "$SRC" "$OUT" fmad -DFUSED=0
     run "$OUT"
     assert_failure 1
 }
 intrinsics() {
     require_fma
-    cpu_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" -DFUSED=1
+    compile "$ROOT/tests/cpu/intrinsics.cu" "$OUT" fmad -DFUSED=1
     run "$OUT"
     assert_success
-    NOFMAD=1 cpu_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" -DFUSED=0 -DSTRIDE=101
+    compile "$ROOT/tests/cpu/intrinsics.cu" "$OUT" nofmad -DFUSED=0 -DSTRIDE=101
     run "$OUT"
     assert_success
 }
@@ -68,7 +68,7 @@ emitted() {
 @test "g++ -O0 and -O1 never contract, whatever the marks say" {
     case $($CXX --version) in *clang*) skip "the default compiler is clang" ;; esac
     for level in 0 1; do
-        cpu_build "$SRC" "$OUT" -DFUSED=0 -O$level
+        compile "$SRC" "$OUT" fmad -DFUSED=0 -O$level
         run "$OUT"
         assert_success
     done
@@ -76,20 +76,20 @@ emitted() {
 
 @test "AArch64: contracted in the fused build, host code in none, and intrinsics round once" {
     require_aarch64
-    aarch64_build "$SRC" "$OUT" -DFUSED=1
+    aarch64_build "$SRC" "$OUT" fmad -DFUSED=1
     run aarch64_run "$OUT"
     assert_success
-    NOFMAD=1 aarch64_build "$SRC" "$OUT" -DFUSED=0
+    aarch64_build "$SRC" "$OUT" nofmad -DFUSED=0
     run aarch64_run "$OUT"
     assert_success
-    aarch64_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" -DFUSED=1 -DSTRIDE=101
+    aarch64_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" fmad -DFUSED=1 -DSTRIDE=101
     run aarch64_run "$OUT"
     assert_success
 }
 
 @test "AArch64 without our host flags: g++ contracts host code, so the self-check can see it" {
     require_aarch64
-    HOST=none NOFMAD=1 aarch64_build "$SRC" "$OUT" -DFUSED=1
+    HOST=none aarch64_build "$SRC" "$OUT" nofmad -DFUSED=1
     run aarch64_run "$OUT"
     assert_failure 1
     assert_output --partial 'hostFunction(x, y) == 0.0f'
