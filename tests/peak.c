@@ -1,6 +1,7 @@
 /*
  * For tests/embeds.bats: peak OUT PROGRAM [ARGUMENT...] runs the program with its standard output in the
- * file OUT, and says on stdout: status, peak resident memory in KiB, most threads at once, bytes of output.
+ * file OUT, and says on stdout: status, peak resident memory in KiB, most threads at once, bytes of output,
+ * seconds of processor time with its children's.
  * Linux: threads are looked for in /proc, every millisecond.
  */
 #define _GNU_SOURCE
@@ -49,7 +50,8 @@ int main(int argc, char **argv) {
     }
     struct stat file;
     if (fstat(out, &file) != 0) return 2;
-    printf("status %d\nKiB %ld\nthreads %d\nbytes %lld\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-           usage.ru_maxrss, most, (long long)file.st_size);
+    printf("status %d\nKiB %ld\nthreads %d\nbytes %lld\nseconds %ld\n",
+           WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), usage.ru_maxrss, most, (long long)file.st_size,
+           (long)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec));
     return 0;
 }
