@@ -253,7 +253,7 @@ check_payload() {
         CUDA_CPU_WORKERS=1 OMP_NUM_THREADS=64 run "$BIN/peak" out "$program"
         assert_line 'status 0'
         [ "$(sed -n 's/^KiB //p' <<<"$output")" -le $((200 * 1024)) ] || fail "$name: $output"
-        [ "$(sed -n 's/^threads //p' <<<"$output")" -le 9 ] || fail "$name: $output"
+        [ "$(sed -n 's/^threads //p' <<<"$output")" -le 8 ] || fail "$name: $output"
         [ "$(sed -n 's/^bytes //p' <<<"$output")" -le $((32 * 1024)) ] || fail "$name: $output"
     done < <(programs)
 }
