@@ -17,7 +17,7 @@ struct Parameters {
 };
 
 constexpr int kBlock = 512;
-constexpr int kElements = 1 << 20;
+constexpr int kElements = 1 << 22;
 
 // A barrier, so that each thread has a stack; static and dynamic shared memory.
 __global__ void sum(const float* x, float* partials) {
