@@ -22,8 +22,8 @@ clean_lesson() {
     mutate "$ROOT/day68_reproducibility/reproducibility.cu" tree/day68_reproducibility/reproducibility.cu \
         's/kGrids\[\] = \{.*?\}/kGrids[] = {3, 8}/; s/kFewRuns = 5/kFewRuns = 2/'
     make -s -C tree DEVICE=cpu SANITIZE="$1" CXX="$2" LESSON=day68_reproducibility BUILD="$PWD/build" \
-        DEFS='-DELEMENTS=20011 -DBLOCKS=16 -DRUNS=2 '"$3" "$PWD/build/cpu/reproducibility_nofmad"
-    UBSAN_OPTIONS=halt_on_error=1 run build/cpu/reproducibility_nofmad
+        DEFS='-DELEMENTS=20011 -DBLOCKS=16 -DRUNS=2 '"$3" "$PWD/build/cpu/nofmad/reproducibility"
+    UBSAN_OPTIONS=halt_on_error=1 run build/cpu/nofmad/reproducibility
     assert_success
     refute_output --partial 'Sanitizer'
     refute_output --partial 'runtime error'

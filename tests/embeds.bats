@@ -43,7 +43,7 @@ tree() {
     cp -R "$ROOT/embeds" "$1/embeds"
 }
 # embeds TREE [PATH]
-embeds() { env PATH="${2:-$PATH}" ROOT="$1" BUILD="$PWD/build" bash "$ROOT/tools/embeds.sh"; }
+embeds() { env PATH="${2:-$PATH}" ROOT="$1" bash "$ROOT/tools/embeds.sh"; }
 
 # From a link or an iframe to the JSON in payload.json: unpack_link FILE.url, unpack_iframe FILE.html.
 unpack_link() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `make embeds`: for every self-contained program its Compiler Explorer link (embeds/NAME.url), the iframe
 # for a web page (embeds/NAME.html), and the links on the lesson's page, after `<!-- link: NAME -->`.
-# Environment: ROOT, the repository; BUILD, for temporary files. Needs jq and pigz. The same sources give
-# the same bytes on every machine.
+# Environment: ROOT, the repository (default: this script's). Needs jq and pigz. The same sources give the
+# same bytes on every machine.
 set -euo pipefail
 export LC_ALL=C
 
@@ -28,8 +28,8 @@ for tool in jq pigz; do
 done
 
 ROOT=${ROOT:-$(cd "$(dirname "$0")/.." && pwd)}
-mkdir -p "${BUILD:-$ROOT/build}/tmp"
-work=$(mktemp -d "${BUILD:-$ROOT/build}/tmp/embeds.XXXXXX")
+mkdir -p "$ROOT/embeds"
+work=$(mktemp -d "$ROOT/embeds/.new.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/embeds"
 
@@ -137,7 +137,6 @@ for program in "${PROGRAMS[@]}"; do
 done
 
 # Only now, when all went well; what is no program's any more goes.
-mkdir -p "$ROOT/embeds"
 for old in "$ROOT"/embeds/*.url "$ROOT"/embeds/*.html; do
     [ -e "$work/embeds/${old##*/}" ] || rm -f "$old"
 done
