@@ -41,9 +41,7 @@ functions_with() {
 # In the emitted code: fused in the block's loop over threads, into which the kernel is inlined, and not in main.
 emitted() {
     [ -n "$MFMA" ] || skip "looks for x86-64's instructions"
-    "$BUILD/tools/cu_rewrite" "$SRC" >"$OUT.cpp"
-    # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=1 -DFUSED=1 -I"$ROOT/cpu" -S -o "$OUT.s" "$OUT.cpp"
+    compile "$SRC" "$OUT.s" fmad -DFUSED=1 -S
     functions_with "$OUT.s" 'vfn?m(add|sub)' >"$OUT.fused"
     functions_with "$OUT.s" '(call|jmp)q?[ \t].*elementwise' >"$OUT.callers"
     run grep -c 'Closure.*threads' "$OUT.fused"
@@ -52,8 +50,7 @@ emitted() {
     assert_failure
     run cat "$OUT.callers"
     assert_output ''
-    # shellcheck disable=SC2086
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=0 -DFUSED=0 -I"$ROOT/cpu" -S -o "$OUT.s" "$OUT.cpp"
+    compile "$SRC" "$OUT.s" nofmad -DFUSED=0 -S
     run functions_with "$OUT.s" 'vfn?m(add|sub)'
     assert_output ''
 }

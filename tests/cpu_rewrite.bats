@@ -13,9 +13,7 @@ rewrite() { "$BUILD/tools/cu_rewrite" "$@"; }
 # The input is the test's stdin: writes in.cu and compiles its rewritten form, without code.
 syntax() {
     cat >in.cu
-    rewrite in.cu >in.cpp || return
-    # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS -O0 $MFMA -DCUDA_CPU_FMAD=1 -I"$ROOT/cpu" -fsyntax-only -x c++ in.cpp
+    rewrite in.cu >in.cpp && compile in.cu in fmad -O0 -fsyntax-only
 }
 
 # refused 'input' 'line on stderr'
