@@ -65,6 +65,8 @@ static FILE *fuzz_fopen(const char *path, const char *mode) {
     return fopen("/nowhere", mode);
 }
 
+static FILE *real_stderr(void) { return stderr; }
+
 #define main cu_rewrite_main
 #define exit fuzz_exit
 #define malloc fuzz_malloc
@@ -88,9 +90,6 @@ static FILE *fuzz_fopen(const char *path, const char *mode) {
 #undef fopen
 #undef printf
 #undef putchar
-#undef stdout
-#undef stderr
-extern FILE *stdout, *stderr;
 
 /* ---- Mutation -------------------------------------------------------------------------------- */
 
@@ -165,12 +164,12 @@ static void save_case(void) {
         fwrite(case_text, 1, case_size, file);
         fclose(file);
     }
-    fprintf(stderr, "fuzz: case %lu is in %s (its part.cu has %zu bytes)\n", case_number, failed_path, part_size);
+    fprintf(real_stderr(), "fuzz: case %lu is in %s (its part.cu has %zu bytes)\n", case_number, failed_path, part_size);
 }
 
 static void on_signal(int number) {
     save_case();
-    fprintf(stderr, "fuzz: %s\n", number == SIGALRM ? "it does not end" : strsignal(number));
+    fprintf(real_stderr(), "fuzz: %s\n", number == SIGALRM ? "it does not end" : strsignal(number));
     _exit(1);
 }
 
@@ -227,7 +226,7 @@ static const char *run_case(void) {
     fclose(case_out);
     fclose(case_err);
     const char *what = wrong(case_status, out, out_size, err, err_size);
-    if (what) fprintf(stderr, "%s", err);
+    if (what) fprintf(real_stderr(), "%s", err);
     free(out);
     free(err);
     while (block_count) free(blocks[--block_count]);
@@ -236,7 +235,7 @@ static const char *run_case(void) {
 
 int main(int argc, char **argv) {
     if (argc < 5) {
-        fprintf(stderr, "usage: fuzz SEED CASES FAILED.cu CORPUS...\n");
+        fprintf(real_stderr(), "usage: fuzz SEED CASES FAILED.cu CORPUS...\n");
         return 2;
     }
     const size_t corpus_count = (size_t)argc - 4;
@@ -279,12 +278,14 @@ int main(int argc, char **argv) {
         memcpy(part_text, other->bytes, part_size);
         if (case_number >= corpus_count)
             for (size_t k = below(6) + 1; k-- > 0;) mutate(other);
+        if (case_size == 0) case_text[case_size++] = '\n'; /* not every fmemopen takes an empty one */
+        if (part_size == 0) part_text[part_size++] = '\n';
         case_text[case_size] = '\0';
         const char *what = run_case();
         taken += case_status == 0;
         if (what) {
             save_case();
-            fprintf(stderr, "fuzz: %s\n", what);
+            fprintf(real_stderr(), "fuzz: %s\n", what);
             return 1;
         }
     }
