@@ -111,9 +111,10 @@ static bool append(struct work_list *list, const struct work *work) {
         list->works = more;
         list->room = room;
     }
-    struct work *mine = &list->works[list->count++];
+    struct work *mine = &list->works[list->count];
     *mine = *work;
-    if (work->kind == WORK_KERNEL) mine->launch.closure = work->launch.clone(work->launch.closure);
+    if (work->kind == WORK_KERNEL && !(mine->launch.closure = work->launch.clone(work->launch.closure))) return false;
+    list->count++;
     return true;
 }
 

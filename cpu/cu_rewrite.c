@@ -32,7 +32,8 @@ struct edit {
 struct source {
     char *path;
     char *text; /* the file, NUL-terminated */
-    char *code; /* the same with comments, strings and directives blanked; same length, same lines */
+    char *code; /* the same with comments, strings and directives blanked; same length, same lines. The # of a
+                   directive becomes a form feed, which is white space too: see is_directive */
     size_t size;
     struct edit *edits;
     size_t edit_count, edit_room;
@@ -103,6 +104,9 @@ static void blank(char *code, size_t from, size_t to) {
         if (code[i] != '\n') code[i] = ' ';
 }
 
+/* Does a directive begin with what stands at i? A # in a comment or in a string begins none. */
+static bool is_directive(const struct source *s, size_t i) { return s->text[i] == '#' && s->code[i] == '\f'; }
+
 /* Does the quote at i separate digits, as in 1'000'000 or 0xff'ff, and unlike u'x'? */
 static bool in_number(const struct source *s, size_t i) {
     size_t start = i;
@@ -110,11 +114,21 @@ static bool in_number(const struct source *s, size_t i) {
     return start < i && isdigit((unsigned char)s->text[start]);
 }
 
+/* Is the string at i a raw one? PRIuPTR"..." is none: the word before it is R, or an encoding and R. */
+static bool is_raw(const struct source *s, size_t i) {
+    static const char *const prefixes[] = {"R", "LR", "uR", "UR", "u8R"};
+    size_t start = i;
+    while (start > 0 && in_word(s->text[start - 1])) start--;
+    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++)
+        if (i - start == strlen(prefixes[k]) && memcmp(s->text + start, prefixes[k], i - start) == 0) return true;
+    return false;
+}
+
 /* The end of the string or character literal that starts at i. */
 static size_t literal_end(const struct source *s, size_t i) {
     const char *t = s->text;
     const char quote = t[i];
-    if (quote == '"' && i > 0 && t[i - 1] == 'R') { /* R"tag( ... )tag" */
+    if (quote == '"' && is_raw(s, i)) { /* R"tag( ... )tag" */
         const char *open = strchr(t + i, '(');
         if (!open) fail(s, i, "unterminated raw string");
         char *close = format(")%.*s\"", (int)(open - (t + i + 1)), t + i + 1);
@@ -145,15 +159,25 @@ static size_t comment_end(const struct source *s, size_t i) {
     return (size_t)(end - s->text) + 2;
 }
 
+/* Is the directive at i a #define? Of the others' text, as in `#error it isn't`, nothing is known. */
+static bool is_define(const struct source *s, size_t i) {
+    size_t word = i + 1;
+    while (s->text[word] == ' ' || s->text[word] == '\t') word++;
+    return strncmp(s->text + word, "define", 6) == 0;
+}
+
 /* Keeps the name of the macro that the directive at [i, end) defines, if it stands for a qualifier, and
    drops one that is undefined. */
 static void note_qualifier(const struct source *s, size_t i, size_t end) {
+    const bool define = is_define(s, i);
     char *line = need(calloc(end - i + 1, 1)), name[128];
     size_t length = 0;
-    while (i < end) { /* without comments */
-        const bool comment = s->text[i] == '/' && (s->text[i + 1] == '/' || s->text[i + 1] == '*');
-        line[length++] = comment ? ' ' : s->text[i];
-        i = comment ? comment_end(s, i) : i + 1;
+    while (i < end) { /* without comments, and of a string the first quote */
+        const char c = s->text[i];
+        const bool comment = c == '/' && (s->text[i + 1] == '/' || s->text[i + 1] == '*');
+        const bool literal = define && (c == '"' || (c == '\'' && !in_number(s, i)));
+        line[length++] = comment ? ' ' : c;
+        i = comment ? comment_end(s, i) : literal ? literal_end(s, i) : i + 1;
     }
     int text = 0;
     if (sscanf(line, "# define %127[A-Za-z0-9_]%n", name, &text) == 1 && isspace((unsigned char)line[text]) &&
@@ -184,9 +208,7 @@ static void note_qualifier(const struct source *s, size_t i, size_t end) {
 /* The end of the directive at i, with its continued lines. A launch in a macro would go unseen: refused. */
 static size_t directive_end(const struct source *s, size_t i) {
     const char *t = s->text;
-    size_t word = i + 1;
-    while (t[word] == ' ' || t[word] == '\t') word++;
-    const bool define = strncmp(t + word, "define", 6) == 0;
+    const bool define = is_define(s, i);
     while (i < s->size && t[i] != '\n') {
         if (t[i] == '/' && (t[i + 1] == '*' || t[i + 1] == '/')) {
             i = comment_end(s, i);
@@ -223,6 +245,7 @@ static void find_code(struct source *s) {
             size_t end = directive_end(s, i);
             note_qualifier(s, i, end);
             blank(s->code, i, end);
+            s->code[i] = '\f';
             i = end;
         } else {
             if (c == '\n') line_start = true;
@@ -244,6 +267,11 @@ static size_t word_end(const struct source *s, size_t i) {
     return i;
 }
 
+static size_t word_start(const struct source *s, size_t end) {
+    while (end > 0 && in_word(s->code[end - 1])) end--;
+    return end;
+}
+
 static bool word_is(const struct source *s, size_t from, size_t to, const char *word) {
     return to - from == strlen(word) && memcmp(s->code + from, word, to - from) == 0;
 }
@@ -253,6 +281,7 @@ static size_t match_close(const struct source *s, size_t i) {
     char closers[256];
     size_t depth = 0;
     const size_t start = i;
+    if (i >= s->size || !strchr("([{<", s->code[i])) fail(s, i, "an opening bracket was expected here");
     for (; i < s->size; i++) {
         const char c = s->code[i];
         if (c == '(' || c == '[' || c == '{' || (c == '<' && i == start)) {
@@ -403,6 +432,7 @@ static char *type_text(const struct source *s, size_t from, size_t to, bool keep
         size_t end = in_word(s->code[i]) ? word_end(s, i) : i;
         if (end > i && (word_is(s, i, end, "alignas") || word_is(s, i, end, "__align__"))) {
             size_t open = skip_space(s, end), close = match_close(s, open);
+            if (close > to) fail(s, i, "a __shared__ declaration of a shape that is not known here");
             if (keep_alignment)
                 n += (size_t)sprintf(text + n, "__align__%.*s", (int)(close - open), s->code + open);
             i = close;
@@ -422,8 +452,9 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
                            size_t depth) {
     size_t start = at;
     size_t before = space_before(s, at);
-    const bool dynamic = before >= 6 && word_is(s, before - 6, before, "extern");
-    if (dynamic || (before >= 6 && word_is(s, before - 6, before, "static"))) start = before - 6;
+    const size_t word = word_start(s, before);
+    const bool dynamic = word_is(s, word, before, "extern");
+    if (dynamic || word_is(s, word, before, "static")) start = word;
     if (depth == 0) fail(s, at, "__shared__ outside of a function is not known here; declare it in the kernel");
 
     /* The declarators: name[dims], separated by commas, ended by a semicolon. */
@@ -491,7 +522,10 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
     }
     /* Newlines inside the declaration stay, so that the lines after it keep their numbers. */
     size_t newlines = 0;
-    for (size_t k = start; k <= i; k++) newlines += s->text[k] == '\n';
+    for (size_t k = start; k <= i; k++) {
+        newlines += s->text[k] == '\n';
+        if (is_directive(s, k)) fail(s, k, "a directive inside a __shared__ declaration is not known here");
+    }
     char *lines = need(malloc(newlines + 1));
     memset(lines, '\n', newlines);
     lines[newlines] = '\0';
@@ -559,12 +593,22 @@ static int by_place(const void *a, const void *b) {
     return x->order < y->order ? -1 : 1;
 }
 
+/* Puts the edits in order; one inside of what another replaces would be lost. */
+static void sort_edits(struct source *s) {
+    if (s->edit_count) qsort(s->edits, s->edit_count, sizeof *s->edits, by_place);
+    for (size_t k = 1, replaced = 0; k < s->edit_count; k++) {
+        const struct edit *before = &s->edits[k - 1];
+        if (before->drop) replaced = before->at + before->drop;
+        if (s->edits[k].at < replaced) fail(s, s->edits[k].at, "something to rewrite inside of something else to rewrite");
+    }
+}
+
 static struct source *read_source(char *path, const char *includer, int line);
 
-/* The path of x.cu where #include "x.cu" stands at i, which is a line's start, or null. */
+/* The path of x.cu where #include "x.cu" stands at i, or null. */
 static char *included_path(const struct source *s, size_t i) {
     char name[1024];
-    if (s->text[i] != '#' || s->code[i] == '#' || (i > 0 && s->text[i - 1] != '\n')) return NULL;
+    if (!is_directive(s, i)) return NULL;
     if (sscanf(s->text + i, "# include \"%1023[^\"\n]\"", name) != 1) return NULL;
     if (strlen(name) <= 3 || strcmp(name + strlen(name) - 3, ".cu") != 0) return NULL;
     const char *slash = strrchr(s->path, '/');
@@ -614,12 +658,11 @@ static void rewrite_code(struct source *s) {
         }
     }
     free(known);
+    sort_edits(s);
 }
 
 /* Writes the source with its edits, reading in local .cu files, and __CUDA_ARCH__ after the includes. */
 static void write_out(struct source *s) {
-    if (s->edit_count) qsort(s->edits, s->edit_count, sizeof *s->edits, by_place);
-
     /* Directives: where the last #include outside of, or the #endif after the last one inside an #if, ends. */
     size_t arch_at = 0, if_depth = 0;
     bool pending = false;
@@ -628,8 +671,7 @@ static void write_out(struct source *s) {
         while (end < s->size && s->text[end] != '\n') end++;
         size_t p = i;
         while (p < end && isspace((unsigned char)s->text[p])) p++;
-        /* A # that survived in code would be no directive; one that was blanked is. */
-        if (p < end && s->text[p] == '#' && s->code[p] == ' ') {
+        if (p < end && is_directive(s, p)) {
             p++;
             while (p < end && isspace((unsigned char)s->text[p])) p++;
             if (strncmp(s->text + p, "if", 2) == 0) if_depth++;
@@ -673,9 +715,10 @@ static void write_out(struct source *s) {
     }
 }
 
+static unsigned nested; /* how deep the file that is read is included */
+
 /* Reads a file and those it includes, and finds what to change; includer and line say where it was asked for. */
 static struct source *read_source(char *path, const char *includer, int line) {
-    static unsigned nested;
     struct source *s = need(calloc(1, sizeof *s));
     s->path = path;
     FILE *file = fopen(path, "rb");

@@ -185,8 +185,17 @@ struct Closure {
         } while (cuda_cpu_more_threads(next));
         cuda_cpu_leave();
     }
-    static void* clone(const void* self) { return new Closure(*static_cast<const Closure*>(self)); }
-    static void destroy(void* self) { delete static_cast<Closure*>(self); }
+    // Null without memory. By malloc: `new` would throw through C, or call the program's new_handler under a lock.
+    static void* clone(const void* self) {
+        void* memory;
+        if (posix_memalign(&memory, alignof(Closure) < sizeof(void*) ? sizeof(void*) : alignof(Closure), sizeof(Closure)) != 0)
+            return nullptr;
+        return new (memory) Closure(*static_cast<const Closure*>(self));
+    }
+    static void destroy(void* self) {
+        static_cast<Closure*>(self)->~Closure();
+        free(self);
+    }
 };
 
 template <typename Body>

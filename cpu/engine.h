@@ -79,7 +79,7 @@ struct cuda_cpu_launch {
     const void *kernel; /* its address, or null: what attributes are kept under */
     void (*threads)(void);
     const void *closure;
-    void *(*clone)(const void *closure); /* for graphs, which keep it */
+    void *(*clone)(const void *closure); /* for graphs, which keep it; null without memory */
     void (*destroy)(void *closure);
 };
 void cuda_cpu_run(const struct cuda_cpu_launch *launch); /* errors: cudaGetLastError */

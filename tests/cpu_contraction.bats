@@ -12,23 +12,23 @@ setup() {
 # The two builds of the contraction program and of the intrinsics': device code fused or not, host code never.
 both_builds() {
     require_fma
-    cpu_build "$SRC" "$OUT" -DFUSED=1
+    compile "$SRC" "$OUT" fmad -DFUSED=1
     run "$OUT"
     assert_success
-    NOFMAD=1 cpu_build "$SRC" "$OUT" -DFUSED=0
+    compile "$SRC" "$OUT" nofmad -DFUSED=0
     run "$OUT"
     assert_success
     # The other way round the program must fail, or it says nothing.
-    cpu_build "$SRC" "$OUT" -DFUSED=0
+    compile "$SRC" "$OUT" fmad -DFUSED=0
     run "$OUT"
     assert_failure 1
 }
 intrinsics() {
     require_fma
-    cpu_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" -DFUSED=1
+    compile "$ROOT/tests/cpu/intrinsics.cu" "$OUT" fmad -DFUSED=1
     run "$OUT"
     assert_success
-    NOFMAD=1 cpu_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" -DFUSED=0 -DSTRIDE=101
+    compile "$ROOT/tests/cpu/intrinsics.cu" "$OUT" nofmad -DFUSED=0 -DSTRIDE=101
     run "$OUT"
     assert_success
 }
@@ -41,9 +41,7 @@ functions_with() {
 # In the emitted code: fused in the block's loop over threads, into which the kernel is inlined, and not in main.
 emitted() {
     [ -n "$MFMA" ] || skip "looks for x86-64's instructions"
-    "$BUILD/tools/cu_rewrite" "$SRC" >"$OUT.cpp"
-    # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=1 -DFUSED=1 -I"$ROOT/cpu" -S -o "$OUT.s" "$OUT.cpp"
+    compile "$SRC" "$OUT.s" fmad -DFUSED=1 -S
     functions_with "$OUT.s" 'vfn?m(add|sub)' >"$OUT.fused"
     functions_with "$OUT.s" '(call|jmp)q?[ \t].*elementwise' >"$OUT.callers"
     run grep -c 'Closure.*threads' "$OUT.fused"
@@ -52,8 +50,7 @@ emitted() {
     assert_failure
     run cat "$OUT.callers"
     assert_output ''
-    # shellcheck disable=SC2086
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=0 -DFUSED=0 -I"$ROOT/cpu" -S -o "$OUT.s" "$OUT.cpp"
+    compile "$SRC" "$OUT.s" nofmad -DFUSED=0 -S
     run functions_with "$OUT.s" 'vfn?m(add|sub)'
     assert_output ''
 }
@@ -68,7 +65,7 @@ emitted() {
 @test "g++ -O0 and -O1 never contract, whatever the marks say" {
     case $($CXX --version) in *clang*) skip "the default compiler is clang" ;; esac
     for level in 0 1; do
-        cpu_build "$SRC" "$OUT" -DFUSED=0 -O$level
+        compile "$SRC" "$OUT" fmad -DFUSED=0 -O$level
         run "$OUT"
         assert_success
     done
@@ -76,20 +73,20 @@ emitted() {
 
 @test "AArch64: contracted in the fused build, host code in none, and intrinsics round once" {
     require_aarch64
-    aarch64_build "$SRC" "$OUT" -DFUSED=1
+    aarch64_build "$SRC" "$OUT" fmad -DFUSED=1
     run aarch64_run "$OUT"
     assert_success
-    NOFMAD=1 aarch64_build "$SRC" "$OUT" -DFUSED=0
+    aarch64_build "$SRC" "$OUT" nofmad -DFUSED=0
     run aarch64_run "$OUT"
     assert_success
-    aarch64_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" -DFUSED=1 -DSTRIDE=101
+    aarch64_build "$ROOT/tests/cpu/intrinsics.cu" "$OUT" fmad -DFUSED=1 -DSTRIDE=101
     run aarch64_run "$OUT"
     assert_success
 }
 
 @test "AArch64 without our host flags: g++ contracts host code, so the self-check can see it" {
     require_aarch64
-    HOST=none NOFMAD=1 aarch64_build "$SRC" "$OUT" -DFUSED=1
+    HOST=none aarch64_build "$SRC" "$OUT" nofmad -DFUSED=1
     run aarch64_run "$OUT"
     assert_failure 1
     assert_output --partial 'hostFunction(x, y) == 0.0f'

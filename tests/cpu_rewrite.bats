@@ -11,11 +11,9 @@ setup() {
 rewrite() { "$BUILD/tools/cu_rewrite" "$@"; }
 
 # The input is the test's stdin: writes in.cu and compiles its rewritten form, without code.
-compile() {
+syntax() {
     cat >in.cu
-    rewrite in.cu >in.cpp || return
-    # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS -O0 $MFMA -DCUDA_CPU_FMAD=1 -I"$ROOT/cpu" -fsyntax-only -x c++ in.cpp
+    rewrite in.cu >in.cpp && compile in.cu in fmad -O0 -fsyntax-only
 }
 
 # refused 'input' 'line on stderr'
@@ -36,7 +34,7 @@ __global__ void part(int* p) {
 }
 static int notThere = missing_in_part;
 EOF
-    run compile <<'EOF'
+    run syntax <<'EOF'
 #include <cuda_runtime.h>
 #include "part.cu"
 static int one = missing_one;
@@ -100,7 +98,7 @@ EOF
     assert_line --partial 'CUDA_CPU_FN HD float one(float x) { CUDA_CPU_BODY'
     assert_line --partial 'CUDA_CPU_FN INLINE float two(float x) { CUDA_CPU_BODY'
     assert_equal "${#lines[@]}" 2
-    compile <in.cu
+    syntax <in.cu
 }
 
 @test "what is never closed: one line, and status 2" {
@@ -132,6 +130,81 @@ EOF
     refused '#include "not_there.cu"\n' 'in.cu:1: cu_rewrite: not_there.cu: No such file or directory'
     refused 'int a;\n#include "in.cu"\n' 'in.cu:2: cu_rewrite: in.cu: includes itself, or 16 files deep'
     refused 'int a;\0int b;\n' 'in.cu:1: cu_rewrite: not a text file'
+}
+
+@test "a bracket that is missing, a directive in a declaration, one thing inside of another: one line, and status 2" {
+    refused '__global__ void k() {\n  __shared__ alignas 16 vec<float> a[4];\n}\n' \
+        'in.cu:2: cu_rewrite: an opening bracket was expected here'
+    refused '__global__ void k() {\n  __shared__ vec<float> a[4],\n    alignas' 'in.cu:3: cu_rewrite: an opening bracket was expected here'
+    refused 'struct S {\n  __device__ S() : ' 'in.cu:2: cu_rewrite: an opening bracket was expected here'
+    refused '__global__ void k() {\n  __shared__ float a[\n#if X\n  4\n#else\n  8\n#endif\n  ];\n}\n' \
+        'in.cu:3: cu_rewrite: a directive inside a __shared__ declaration is not known here'
+    refused '__global__ void k() {\n  __shared__ float a[f<<<1, 1>>>(2)];\n}\n' \
+        'in.cu:2: cu_rewrite: something to rewrite inside of something else to rewrite'
+}
+
+@test "a # in a comment or a string is no directive" {
+    cat >in.cu <<'EOF'
+#include <cuda_runtime.h>
+#include <cinttypes>
+#define GLOB "dir/*"
+  #include "part.cu"
+/* of old:
+#include "not_there.cu"
+#include <not_there.h>
+#if
+*/
+const char* text = R"(
+#include "not_there.cu"
+#if
+)" "%" PRIuPTR"%d(";
+#ifndef __CUDA_ARCH__
+#error the code does not see it
+#endif
+int main() { return part; }
+EOF
+    echo 'int part;' >part.cu
+    syntax <in.cu
+}
+
+# Builds the fuzz driver over a copy of the rewriter: fuzzer FOLDER [perl code that edits it].
+fuzzer() {
+    echo 'int main(void) { return 0; }' >probe.c
+    $CC -fsanitize=address,undefined -o probe probe.c 2>probe.log && ./probe || skip "no $CC with address and undefined sanitizers"
+    mkdir -p "$1/cpu" "$1/tests/cpu"
+    if [ -n "${2:-}" ]; then
+        mutate "$ROOT/cpu/cu_rewrite.c" "$1/cpu/cu_rewrite.c" "$2" || return
+    else
+        cp "$ROOT/cpu/cu_rewrite.c" "$1/cpu"
+    fi
+    cp "$ROOT/tests/cpu/fuzz.c" "$1/tests/cpu"
+    $CC -std=c11 -O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -o "$1/fuzz" "$1/tests/cpu/fuzz.c"
+}
+
+@test "mutated sources: rewritten, or one line and status 2, and no fault under the sanitizers" {
+    fuzzer right
+    local cases=100000
+    [ -z "${ALL:-}" ] || cases=3000000 # minutes: check-all
+    run right/fuzz 2 "$cases" "$BATS_TEST_TMPDIR/failed.cu" "$ROOT"/*/*.cu "$ROOT"/tests/cpu/*.cu "$ROOT"/tests/cpu/fuzz/*.cu
+    assert_success
+    assert_output --regexp "^$cases cases, [0-9]+ of them rewritten$"
+}
+
+# planted NAME 'perl code' 'what it says': the fault is found, and its case is kept.
+planted() {
+    fuzzer "$1" "$2"
+    run "$1/fuzz" 2 100000 "$BATS_TEST_TMPDIR/$1.cu" "$ROOT"/tests/cpu/fuzz/*.cu
+    assert_failure
+    assert_output --partial "$3"
+    assert_output --partial "$1.cu"
+    assert [ -s "$1.cu" ]
+}
+
+@test "the fuzzing finds planted faults: a read before the first bracket, a lost line, a message without its line, an abort" {
+    planted unopened 's/    if \(i >= s->size \|\| !strchr\("\(\[\{<".*\n//' 'runtime error: index'
+    planted lost 's/newlines \+= s->text\[k\] == .*?;//' 'a line lost its number'
+    planted unnamed 's/"%s:%d: cu_rewrite: %s\\n", s->path, line_of\(s, at\)/"%s: cu_rewrite: %s\\n", s->path/' 'stderr names no line'
+    planted within 's/fail\(s, s->edits\[k\].at, "something to rewrite.*?\)/__builtin_trap()/' 'fuzz: case'
 }
 
 @test "usage and files" {
@@ -170,7 +243,7 @@ EOF
     echo '#ifdef __CUDA_ARCH__
 #error the header sees it
 #endif' >header.h
-    compile <<'EOF'
+    syntax <<'EOF'
 #include <cuda_runtime.h>
 #if 1
 #include "header.h"
@@ -183,7 +256,7 @@ EOF
 }
 
 @test "functions of every shape are marked, and compile" {
-    compile <<'EOF'
+    syntax <<'EOF'
 #include <cuda_runtime.h>
 template <typename T, int kN = (3 > 2)> struct Box;
 struct Base {

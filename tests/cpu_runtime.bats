@@ -8,7 +8,7 @@ setup_file() {
     [ "$DEVICE" = cpu ] || return 0
     local name
     for name in threads atomics launches streams; do
-        NOFMAD=1 cpu_build "$ROOT/tests/cpu/$name.cu" "$BIN/$name"
+        compile "$ROOT/tests/cpu/$name.cu" "$BIN/$name" nofmad
     done
 }
 
@@ -17,13 +17,13 @@ setup() { require_cpu; }
 # With the second host compiler the parts that the first cannot stand for: the switch and the launches.
 clang() {
     require_clang
-    CXX=clang++ NOFMAD=1 cpu_build "$ROOT/tests/cpu/$1.cu" "$BIN/$1.clang" -O1
+    CXX=clang++ compile "$ROOT/tests/cpu/$1.cu" "$BIN/$1.clang" nofmad -O1
     run "$BIN/$1.clang"
     assert_success
 }
 aarch64() {
     require_aarch64
-    NOFMAD=1 aarch64_build "$ROOT/tests/cpu/$1.cu" "$BIN/$1.aarch64" -O1
+    aarch64_build "$ROOT/tests/cpu/$1.cu" "$BIN/$1.aarch64" nofmad -O1
     run aarch64_run "$BIN/$1.aarch64"
     assert_success
 }
@@ -55,7 +55,7 @@ aarch64() {
 
 @test "a test program can fail" {
     mutate "$ROOT/tests/cpu/atomics.cu" "$BIN/bad.cu" 's/atomicAdd\(&c->add, i\);/c->add += i; c->add -= 1;/; s/check\.cu/$ENV{ROOT}\/tests\/cpu\/check.cu/'
-    NOFMAD=1 cpu_build "$BIN/bad.cu" "$BIN/bad" -O1
+    compile "$BIN/bad.cu" "$BIN/bad" nofmad -O1
     run "$BIN/bad"
     assert_failure 1
     assert_output --partial 'c.add == sum'
@@ -100,6 +100,45 @@ __global__ void k(pthread_t* who) { who[blockIdx.x] = pthread_self(), usleep(200
 }
 teardown() { [ -z "${there:-}" ] || rm -rf "$there"; }
 
+# with_memory KILOBYTES PROGRAM: runs it with that much address space; status 0, or 2 and one line on stderr.
+# libgomp's own end is its own; after 3 s it is seen to work.
+with_memory() {
+    # shellcheck disable=SC2016 # the inner shell's own
+    run --separate-stderr timeout 3 bash -c 'ulimit -v "$1"; exec "$2"' - "$1" "$2"
+    case $status-$stderr in
+    0- | 124- | 1-*libgomp*) ;;
+    2-*) [ "${#stderr_lines[@]}" -eq 1 ] || fail "$2 with $1 KB: status 2, and not one line on stderr: $stderr" ;;
+    *) fail "$2 with $1 KB: status $status: $stderr" ;;
+    esac
+    echo "$status $stderr" >>"$BIN/ends"
+}
+
+@test "too little memory is a CUDA error, or one line and status 2" {
+    compile "$ROOT/tests/cpu/low_memory.cu" "$BIN/low_memory" nofmad
+    local kilobytes step=4000
+    [ -z "${ALL:-}" ] || step=300 # a minute: check-all
+    : >"$BIN/ends"
+    for ((kilobytes = 16000; kilobytes < 300000; kilobytes += step)); do
+        CUDA_CPU_WORKERS=2 with_memory "$kilobytes" "$BIN/low_memory"
+    done
+    CUDA_CPU_WORKERS=64 with_memory 120000 "$BIN/low_memory"
+    # Each kind was met.
+    run sort -u "$BIN/ends"
+    assert_line '0 '
+    assert_line '2 CPU default: out of memory for the stacks of a block'\''s threads'
+    assert_line --regexp '^2 low_memory.cu:[0-9]+: cudaMalloc(Host)?\(.*\): cudaErrorMemoryAllocation$'
+    assert_line --regexp '^2 low_memory.cu:[0-9]+: cudaGetLastError\(\): cudaErrorMemoryAllocation$'
+}
+
+@test "the lessons' programs with too little memory: one line and status 2" {
+    local name kilobytes
+    for name in reproducibility precision_reduction fpmp_pi canonical_tree; do
+        for kilobytes in 30000 60000 90000 120000 150000; do
+            CUDA_CPU_WORKERS=1 with_memory "$kilobytes" "$(program "$name" nofmad)"
+        done
+    done
+}
+
 @test "a wrong CUDA_CPU_WORKERS is refused" {
     for value in 0 257 -1 two 3x; do
         CUDA_CPU_WORKERS=$value run "$BIN/atomics"
@@ -111,7 +150,7 @@ teardown() { [ -z "${there:-}" ] || rm -rf "$there"; }
 # one_kernel NAME 'kernel' 'statements' [flags]: builds a program around them.
 one_kernel() {
     printf '#include <cuda_runtime.h>\n#include <cstdio>\n%s\nint main() {\n    %s\n    printf("went on\\n");\n}\n' "$2" "$3" >"$BIN/$1.cu"
-    NOFMAD=1 cpu_build "$BIN/$1.cu" "$BIN/$1" -O1 "${@:4}"
+    compile "$BIN/$1.cu" "$BIN/$1" nofmad -O1 "${@:4}"
 }
 
 @test "threads that wait for each other for ever are named" {
@@ -178,7 +217,7 @@ __global__ void k() {}' 'k<<<1, 1>>>(); raise(SIGSEGV);'
 @test "frames beyond a stack are named under AArch64, where g++ probes less often" {
     require_aarch64
     frames_kernel
-    NOFMAD=1 aarch64_build "$BIN/steps.cu" "$BIN/steps.aarch64" -O1
+    aarch64_build "$BIN/steps.cu" "$BIN/steps.aarch64" nofmad -O1
     run aarch64_run "$BIN/steps.aarch64"
     assert_failure 2
     assert_output --partial 'need more than 64 KB'

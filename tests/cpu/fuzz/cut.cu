@@ -1,0 +1,3 @@
+__global__ void k() {
+    __shared__ int a[4const char* s = "abc
+/* no end
