@@ -246,8 +246,8 @@ static Run sumOnce(Method method, const float* in, long long n, int blocks) {
     return run;
 }
 
-static Series sumMany(const char* name, Method method, const float* in, long long n, int blocks,
-                      int runs, double want) {
+static Series sumMany(const char* name, Method method, const float* in, int runs, double want,
+                      long long n = kElements, int blocks = kBlocks) {
     static unsigned long long totals[kRuns];
     static unsigned long long partials[kRuns];
     Series s = {name, runs, {}, 0, 0, 0.0, kFnvOffset};
@@ -334,15 +334,11 @@ int main(int argc, char**) {
     const double kahanErr = threadError<true>(in);
     printf("\nreference: %.6f, control: %.2f\n\n", want, controlWant);
 
-    const Series atomic =
-        sumMany("sumSquaresAtomic", kAtomic, g_in, kElements, kBlocks, kRuns, want);
-    const Series kahan =
-        sumMany("sumSquaresKahanAtomic", kKahanAtomic, g_in, kElements, kBlocks, kRuns, want);
-    const Series tree = sumMany("tree", kTree, g_in, kElements, kBlocks, kRuns, want);
-    const Series kahanTree =
-        sumMany("treeOverKahan", kKahanTree, g_in, kElements, kBlocks, kFewRuns, want);
-    const Series exact =
-        sumMany("control", kAtomic, g_control, kElements, kBlocks, kRuns, controlWant);
+    const Series atomic = sumMany("sumSquaresAtomic", kAtomic, g_in, kRuns, want);
+    const Series kahan = sumMany("sumSquaresKahanAtomic", kKahanAtomic, g_in, kRuns, want);
+    const Series tree = sumMany("tree", kTree, g_in, kRuns, want);
+    const Series kahanTree = sumMany("treeOverKahan", kKahanTree, g_in, kFewRuns, want);
+    const Series exact = sumMany("control", kAtomic, g_control, kRuns, controlWant);
     printf("kernel                runs distinct  first bits  max rel err  run hash            "
            "thread err  partials err\n");
     printSeries(atomic, plainErr, want);
@@ -362,7 +358,7 @@ int main(int argc, char**) {
     printf("\nThe tree over %d elements fewer, %lld; reference: %.6f\n", kFewer, fewer, wantFewer);
     printf("blocks  runs  distinct  total bits  total         partials hash\n");
     for (int g = 0; g < 4; ++g) {
-        const Series s = sumMany(kGridNames[g], kTree, g_in, fewer, kGrids[g], kFewRuns, wantFewer);
+        const Series s = sumMany(kGridNames[g], kTree, g_in, kFewRuns, wantFewer, fewer, kGrids[g]);
         printf("%-6d  %4d %9d  0x%08x  %-12.2f  0x%016llx\n", kGrids[g], s.runs, s.totals,
                bitsOf(s.first.total), s.first.total, s.first.partialsHash);
         grids[g] = s;
