@@ -66,7 +66,7 @@ __device__ float blockTree(float value);
 // snippet: sumSquaresAtomic
 // Kernel 1. Thread 0 of each block adds the block's sum to the total when the block gets there.
 // atomicAdd is relaxed: it orders nothing else. That is legal and no race: each addition is done
-// whole, none is lost, and the host reads the total after the kernel. Only the order is nobody's.
+// whole, none is lost, and the host reads the total after the kernel. Only the order is left open.
 __global__ void sumSquaresAtomic(const float* in, long long n, float* total) {
     const float sum = blockTree(threadSum<false>(in, n));
     if (threadIdx.x == 0) atomicAdd(total, sum);

@@ -15,8 +15,8 @@ if [ "$DEVICE" = gpu ]; then
     exit
 fi
 
-build=nofmad
-[ "$FMA" != yes ] || build=fmad
+contraction=nofmad
+[ "$FMA" != yes ] || contraction=fmad
 echo 'int main() {}' >"$out/try.cpp"
 for cxx in "$CXX" g++ clang++; do
     case " ${done_with:-} " in *" $cxx "*) continue ;; esac
@@ -25,7 +25,7 @@ for cxx in "$CXX" g++ clang++; do
     openmp=-fopenmp note=''
     # shellcheck disable=SC2086 # a list of words
     if ! $cxx -fopenmp -o "$out/try" "$out/try.cpp" 2>/dev/null; then openmp='' note='; no OpenMP: the loop on one core'; fi
-    CXX=$cxx bash "$ROOT/tools/compile.sh" "$src" "$exe" "$build" ${openmp:+"$openmp"}
+    CXX=$cxx bash "$ROOT/tools/compile.sh" "$src" "$exe" "$contraction" ${openmp:+"$openmp"}
     if command -v taskset >/dev/null; then
         echo "$cxx, one core$note"
         taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$exe"
