@@ -5,41 +5,43 @@ SRC=$ROOT/day68_reproducibility/reproducibility.cu
 
 setup_file() {
     load helper
-    if have_fma; then "$(program reproducibility)" >"$BATS_FILE_TMPDIR/fused" 2>"$BATS_FILE_TMPDIR/fused.err"; fi
-    "$(program reproducibility_nofmad)" >"$BATS_FILE_TMPDIR/separate" 2>"$BATS_FILE_TMPDIR/separate.err"
-    # What an unedited lesson prints with few runs: what edited copies are held against.
-    NOFMAD=1 device_build "$ROOT/day68_reproducibility/reproducibility.cu" "$BATS_FILE_TMPDIR/short" -DRUNS=3
-    "$BATS_FILE_TMPDIR/short" >"$BATS_FILE_TMPDIR/short.out"
+    if have_fma; then "$(program reproducibility fmad)" >"$BATS_FILE_TMPDIR/fused" 2>"$BATS_FILE_TMPDIR/fused.err"; fi
+    "$(program reproducibility nofmad)" >"$BATS_FILE_TMPDIR/separate" 2>"$BATS_FILE_TMPDIR/separate.err"
 }
 
-# The fields that are the same on every device: pins FILE.
+# The fields that are the same on every device and for any number of runs from 5 on: pins FILE.
 pins() {
-    awk '/^reference:/ || /^(run|partials) hash:/ { print; next }
-         $1 == "tree" || $1 == "treeOverKahan" || $1 == "control" { print $1, $2, $3, $4, $5, $6, $7, $8; next }
+    awk '/^reference:/ || /^partials hash:/ { print; next }
+         $1 == "tree" || $1 == "treeOverKahan" || $1 == "control" { print $1, $3, $4, $5, $7, $8; next }
          $1 ~ /^(256|512|1024|2048)$/ { print }' "$1"
 }
 row() { awk -v key="$2" -v col="$3" '$1 == key { print $col }' "$1"; }
+rows() { awk '$1 ~ /^(256|512|1024|2048)$/ { print $1, $4, $6 }' "$1"; }
 
-# A planted fault: the edited lesson, in the separate build, must fail a gate or lose a pinned value.
-# fault 'perl edit' gate|pins
-fault() {
+# A planted fault in the separate build: edited 'perl edit' [flags]. NDEBUG, as a release build has it,
+# must leave every gate in place.
+edited() {
     mutate "$SRC" "$BATS_TEST_TMPDIR/edited.cu" "$1"
-    NOFMAD=1 device_build "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" -O1 -DRUNS=3
+    compile "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" nofmad -O1 -DRUNS=5 -DNDEBUG "${@:2}"
     run --separate-stderr "$BATS_TEST_TMPDIR/edited"
-    if [ "$2" = gate ]; then
-        assert_failure 1
-        assert_regex "$stderr" '[1-9][0-9]* gate\(s\) failed$'
-    else
-        [ "$status" -le 1 ]
-        printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/edited.out"
-        run diff <(pins "$BATS_FILE_TMPDIR/short.out") <(pins "$BATS_TEST_TMPDIR/edited.out")
-        assert_failure 1
-    fi
+    printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/edited.out"
+}
+# Which gates failed, by their names, a line each: exactly those that are given on stdin.
+failed_gates_are() {
+    assert_failure 1
+    assert_equal "$(printf '%s\n' "$stderr" | sed -n 's/^gate failed: \(.*: [a-z ]*\): .*/\1/p')" "$(cat)"
+    assert_equal "${stderr_lines[-1]}" "$((${#stderr_lines[@]} - 1)) gate(s) failed"
+}
+# No gate need fail, but a pinned value must move.
+loses_a_pin() {
+    [ "$status" -le 1 ]
+    run diff <(pins "$BATS_FILE_TMPDIR/separate") <(pins "$BATS_TEST_TMPDIR/edited.out")
+    assert_failure 1
 }
 
 @test "separate build: every gate passes, nothing on stderr" {
     run cat "$BATS_FILE_TMPDIR/separate"
-    assert_line --regexp '^gates passed: [0-9]+$'
+    assert_line 'gates passed: 19'
     refute_line --partial FAILED
     assert_equal "$(cat "$BATS_FILE_TMPDIR/separate.err")" ''
 }
@@ -47,7 +49,7 @@ fault() {
 @test "fused build: every gate passes, nothing on stderr" {
     require_fma
     run cat "$BATS_FILE_TMPDIR/fused"
-    assert_line --regexp '^gates passed: [0-9]+$'
+    assert_line 'gates passed: 19'
     refute_line --partial FAILED
     assert_equal "$(cat "$BATS_FILE_TMPDIR/fused.err")" ''
 }
@@ -58,36 +60,35 @@ fault() {
     assert_expected "$BATS_FILE_TMPDIR/fused"
 }
 
+# pinned FILE contraction: what both builds share.
+pinned() {
+    assert_equal "$(sed -n 's/^contraction: //p' "$1")" "$2"
+    assert_equal "$(row "$1" tree 4) $(row "$1" tree 3) $(row "$1" tree 5)" '0x4b25426d 1 1.739e-09'
+    assert_equal "$(hash_in "$1" run)" 0x8189389fe1bc0a65
+    assert_equal "$(row "$1" control 3)" 1
+    grep -q '^reference: 10830445.018838, control: 3146185.75$' "$1"
+}
+
 @test "pinned: total, run hash, partials and control, separate" {
-    out=$BATS_FILE_TMPDIR/separate
-    assert_equal "$(sed -n 's/^contraction: //p' "$out")" separate
-    assert_equal "$(row "$out" tree 4) $(row "$out" tree 3) $(row "$out" tree 5)" '0x4b25426d 1 1.739e-09'
-    assert_equal "$(hash_in "$out" run)" 0x8189389fe1bc0a65
-    assert_equal "$(hash_in "$out" partials)" 0x7931a4c32728c5fe
-    assert_equal "$(row "$out" control 3)" 1
-    grep -q '^reference: 10830445.018838, control: 3146185.75$' "$out"
-    assert_equal "$(row "$out" 256 4) $(row "$out" 256 6)" '0x4b254259 0xdad8a60496c86051'
-    assert_equal "$(row "$out" 512 4) $(row "$out" 512 6)" '0x4b25425a 0xc334dc8e653e1433'
-    assert_equal "$(row "$out" 1024 4) $(row "$out" 1024 6)" '0x4b254259 0x2d48b298f8e5110d'
-    assert_equal "$(row "$out" 2048 4) $(row "$out" 2048 6)" '0x4b25425a 0x7999e2337c68aad0'
+    pinned "$BATS_FILE_TMPDIR/separate" separate
+    assert_equal "$(hash_in "$BATS_FILE_TMPDIR/separate" partials)" 0x7931a4c32728c5fe
+    assert_equal "$(rows "$BATS_FILE_TMPDIR/separate")" "256 0x4b254259 0xdad8a60496c86051
+512 0x4b25425a 0xc334dc8e653e1433
+1024 0x4b254259 0x2d48b298f8e5110d
+2048 0x4b25425a 0x7999e2337c68aad0"
 }
 
 @test "pinned: total, run hash, partials and control, fused" {
     require_fma
-    out=$BATS_FILE_TMPDIR/fused
-    assert_equal "$(sed -n 's/^contraction: //p' "$out")" fused
-    assert_equal "$(row "$out" tree 4) $(row "$out" tree 3) $(row "$out" tree 5)" '0x4b25426d 1 1.739e-09'
-    assert_equal "$(hash_in "$out" run)" 0x8189389fe1bc0a65
-    assert_equal "$(hash_in "$out" partials)" 0xf05976ad76a02c5f
-    assert_equal "$(row "$out" control 3)" 1
-    grep -q '^reference: 10830445.018838, control: 3146185.75$' "$out"
-    assert_equal "$(row "$out" 256 4) $(row "$out" 256 6)" '0x4b254259 0xa60c46ff02dcdcf0'
-    assert_equal "$(row "$out" 512 4) $(row "$out" 512 6)" '0x4b25425a 0xf8f8c6c618a6da81'
-    assert_equal "$(row "$out" 1024 4) $(row "$out" 1024 6)" '0x4b25425a 0xf8e6389109231114'
-    assert_equal "$(row "$out" 2048 4) $(row "$out" 2048 6)" '0x4b25425a 0x27410b4e2c7a25e6'
+    pinned "$BATS_FILE_TMPDIR/fused" fused
+    assert_equal "$(hash_in "$BATS_FILE_TMPDIR/fused" partials)" 0xf05976ad76a02c5f
+    assert_equal "$(rows "$BATS_FILE_TMPDIR/fused")" "256 0x4b254259 0xa60c46ff02dcdcf0
+512 0x4b25425a 0xf8f8c6c618a6da81
+1024 0x4b25425a 0xf8e6389109231114
+2048 0x4b25425a 0x27410b4e2c7a25e6"
 }
 
-@test "the builds: totals agree at 4,194,915 and their partials do not; five fewer, the totals part" {
+@test "the builds: totals agree at 4,194,915 and their partials do not; five fewer, the totals disagree" {
     require_fma
     a=$BATS_FILE_TMPDIR/fused b=$BATS_FILE_TMPDIR/separate
     assert_equal "$(row "$a" tree 4)" "$(row "$b" tree 4)"
@@ -95,19 +96,17 @@ fault() {
     refute [ "$(row "$a" 1024 4)" = "$(row "$b" 1024 4)" ]
 }
 
-@test "the builds: at 1,024 elements the totals part, and the grid does not show" {
-    require_fma
-    device_build_both "$SRC" "$BATS_TEST_TMPDIR/small" -DELEMENTS=1024 -DRUNS=2
-    "$BATS_TEST_TMPDIR/small" >"$BATS_TEST_TMPDIR/fused"
-    "$BATS_TEST_TMPDIR/small_nofmad" >"$BATS_TEST_TMPDIR/separate"
-    assert_equal "$(row "$BATS_TEST_TMPDIR/fused" tree 4)" 0x4523463d
-    assert_equal "$(row "$BATS_TEST_TMPDIR/separate" tree 4)" 0x4523463e
-    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/fused" partials)" 0x11d1794f113bb14f
-    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/separate" partials)" 0xc2916180ee37d4b0
-    for file in fused separate; do
-        run awk '$1 ~ /^(256|512|1024|2048)$/ { print $4 }' "$BATS_TEST_TMPDIR/$file"
-        assert_equal "$(printf '%s\n' "$output" | sort -u | wc -l)" 1
-    done
+@test "the builds: at 1,024 elements the totals disagree, the grid does not show, and thread err is not gated" {
+    compile_both "$SRC" "$BATS_TEST_TMPDIR/small" -DELEMENTS=1024 -DRUNS=2
+    small() { # small build total partials
+        "$BATS_TEST_TMPDIR/small.$1" >"$BATS_TEST_TMPDIR/out"
+        assert_equal "$(row "$BATS_TEST_TMPDIR/out" tree 4) $(hash_in "$BATS_TEST_TMPDIR/out" partials)" "$2 $3"
+        assert_equal "$(rows "$BATS_TEST_TMPDIR/out" | cut -d' ' -f2 | sort -u | wc -l)" 1
+        grep -q '^gates passed: 18$' "$BATS_TEST_TMPDIR/out"
+        grep -q '^Not gated: thread err\. A thread has fewer than 16 samples here\.$' "$BATS_TEST_TMPDIR/out"
+    }
+    small nofmad 0x4523463e 0xc2916180ee37d4b0
+    ! have_fma || small fmad 0x4523463d 0x11d1794f113bb14f
 }
 
 @test "Kahan: a thread's own error halves, and the partials come no nearer" {
@@ -119,44 +118,108 @@ fault() {
     done
 }
 
+@test "a line says when the last stride is not ragged, and only then" {
+    refute grep -q ragged "$BATS_FILE_TMPDIR/separate"
+    compile "$SRC" "$BATS_TEST_TMPDIR/even" nofmad -O1 -DELEMENTS=2048 -DBLOCKS=4 -DRUNS=2
+    run "$BATS_TEST_TMPDIR/even"
+    assert_success
+    assert_line 'The last stride is not ragged: every thread has the same number of samples.'
+}
+
+# The lesson's tree once more in plain C, from the page's words: what the page says of values and partials.
+@test "a replay in C: 73 partials and 39 values differ, each where x*x + 0.25 passes a power of two" {
+    cat >"$BATS_TEST_TMPDIR/replay.c" <<'END'
+#include <math.h>
+#include <stdio.h>
+static float in[4194915];
+static float block(int b, int fused) {
+    float slot[256] = {0};
+    for (int t = 0; t < 256; ++t)
+        for (int i = b * 256 + t; i < 4194915; i += 1024 * 256) {
+            const float product = in[i] * in[i];
+            slot[t] += fused ? fmaf(in[i], in[i], 0.25f) : product + 0.25f;
+        }
+    for (int s = 128; s > 0; s /= 2)
+        for (int t = 0; t < s; ++t) slot[t] += slot[t + s];
+    return slot[0];
+}
+int main(void) {
+    int values = 0, crossing = 0, partials = 0;
+    for (int i = 0; i < 4194915; ++i) {
+        const volatile float product = (float)(i % 1000) * 0.001f;
+        in[i] = 1.0f + product;
+    }
+    for (int i = 0; i < 1000; ++i) {
+        const volatile float product = in[i] * in[i], twice = product + 0.25f;
+        if (fmaf(in[i], in[i], 0.25f) == twice) continue;
+        ++values;
+        crossing += ilogbf(twice) != ilogb((double)in[i] * in[i]);
+    }
+    for (int b = 0; b < 1024; ++b) partials += block(b, 1) != block(b, 0);
+    printf("%d partials, %d values, %d crossing\n", partials, values, crossing);
+}
+END
+    # shellcheck disable=SC2086 # a list of words
+    ${CC:-cc} -O2 -ffp-contract=off -o "$BATS_TEST_TMPDIR/replay" "$BATS_TEST_TMPDIR/replay.c" -lm
+    run "$BATS_TEST_TMPDIR/replay"
+    assert_output '73 partials, 39 values, 39 crossing'
+    for words in '1,024 partials, 73 differ' 'for 39 of the 1,000 values'; do grep -qF "$words" "$ROOT/day68_reproducibility/README.md"; done
+}
+
+@test "the page's constants are the program's" {
+    page=$ROOT/day68_reproducibility/README.md
+    while IFS='|' read -r words line; do
+        grep -qF "$words" "$page" && grep -qF "$line" "$SRC" || fail "$words, $line"
+    done <<'END'
+1,024 blocks of 256 threads|#define BLOCKS 1024
+1,024 blocks of 256 threads|constexpr int kThreads = 256;
+n = 4·1024·1024 + 611|#define ELEMENTS (4 * 1024 * 1024 + 611)
+100 runs|#define RUNS 100
+at most 5,592,405 elements|kElements <= 5592405
+Tolerance 1e-5, relative|constexpr double kRelTol = 1e-5;
+Five elements fewer|constexpr int kFewer = 5;
+END
+    # The plain lines: Linux as in the program's header, Windows the same with .exe.
+    while read -r line; do
+        [ "$(grep -cF "$line" "$page")" -ge 1 ] || fail "$line"
+    done < <(sed -n 's|^//   ||p' "$SRC" | sed 'p; s|-o \([a-z_]*\) |-o \1.exe |; s|\./\([a-z_]*\)|.\\\1.exe|g')
+}
+
 @test "clang++ gives the same pinned values, both builds" {
     require_cpu
     require_clang
     export CXX=clang++
-    device_build_both "$SRC" "$BATS_TEST_TMPDIR/clang" -DRUNS=3
-    "$BATS_TEST_TMPDIR/clang_nofmad" >"$BATS_TEST_TMPDIR/separate"
-    assert_equal "$(pins "$BATS_TEST_TMPDIR/separate")" "$(pins "$BATS_FILE_TMPDIR/short.out")"
+    compile_both "$SRC" "$BATS_TEST_TMPDIR/clang" -DRUNS=5
+    "$BATS_TEST_TMPDIR/clang.nofmad" >"$BATS_TEST_TMPDIR/separate"
+    assert_equal "$(pins "$BATS_TEST_TMPDIR/separate")" "$(pins "$BATS_FILE_TMPDIR/separate")"
     have_fma || return 0
-    "$BATS_TEST_TMPDIR/clang" >"$BATS_TEST_TMPDIR/fused"
-    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/fused" partials)" 0xf05976ad76a02c5f
-    grid_rows() { awk '$1 ~ /^(256|512|1024|2048)$/ { print $1, $4, $6 }' "$1"; }
-    assert_equal "$(grid_rows "$BATS_TEST_TMPDIR/fused")" "$(grid_rows "$BATS_FILE_TMPDIR/fused")"
+    "$BATS_TEST_TMPDIR/clang.fmad" >"$BATS_TEST_TMPDIR/fused"
+    assert_equal "$(pins "$BATS_TEST_TMPDIR/fused")" "$(pins "$BATS_FILE_TMPDIR/fused")"
 }
 
 # Emulation is slow: two runs of each kernel will do, and one of each row of the second table.
-arm_build() {
+arm_build() { # arm_build SRC fmad|nofmad
     mutate "$1" "$BATS_TEST_TMPDIR/few.cu" 's/kRuns < 5 \? kRuns : 5/1/'
-    aarch64_build "$BATS_TEST_TMPDIR/few.cu" "$BATS_TEST_TMPDIR/arm" -DRUNS=2
+    aarch64_build "$BATS_TEST_TMPDIR/few.cu" "$BATS_TEST_TMPDIR/arm" "$2" -DRUNS=2
 }
 
 @test "AArch64: the same totals and partials, both builds" {
     require_aarch64
-    for build in fused separate; do
-        [ $build = fused ] || export NOFMAD=1
-        arm_build "$SRC"
+    for build in fmad nofmad; do
+        arm_build "$SRC" $build
         aarch64_run "$BATS_TEST_TMPDIR/arm" >"$BATS_TEST_TMPDIR/$build"
         assert_equal "$(row "$BATS_TEST_TMPDIR/$build" tree 4)" 0x4b25426d
     done
-    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/fused" partials)" 0xf05976ad76a02c5f
-    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/separate" partials)" 0x7931a4c32728c5fe
-    assert_equal "$(row "$BATS_TEST_TMPDIR/fused" 1024 4) $(row "$BATS_TEST_TMPDIR/fused" 1024 6)" '0x4b25425a 0xf8e6389109231114'
-    assert_equal "$(row "$BATS_TEST_TMPDIR/separate" 1024 4) $(row "$BATS_TEST_TMPDIR/separate" 1024 6)" '0x4b254259 0x2d48b298f8e5110d'
+    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/fmad" partials)" 0xf05976ad76a02c5f
+    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/nofmad" partials)" 0x7931a4c32728c5fe
+    assert_equal "$(row "$BATS_TEST_TMPDIR/fmad" 1024 4) $(row "$BATS_TEST_TMPDIR/fmad" 1024 6)" '0x4b25425a 0xf8e6389109231114'
+    assert_equal "$(row "$BATS_TEST_TMPDIR/nofmad" 1024 4) $(row "$BATS_TEST_TMPDIR/nofmad" 1024 6)" '0x4b254259 0x2d48b298f8e5110d'
 }
 
 @test "AArch64 without our host flags: the same inputs, the same partials" {
     require_aarch64
     # g++ contracts there by default: device code is fused either way, and the fill must not be.
-    HOST=none arm_build "$SRC"
+    HOST=none arm_build "$SRC" fmad
     aarch64_run "$BATS_TEST_TMPDIR/arm" >"$BATS_TEST_TMPDIR/out"
     grep -q '^reference: 10830445.018838' "$BATS_TEST_TMPDIR/out"
     assert_equal "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" 0xf05976ad76a02c5f
@@ -165,108 +228,198 @@ arm_build() {
 @test "AArch64 without our host flags: without the volatile, that compiler would contract the fill" {
     require_aarch64
     mutate "$SRC" "$BATS_TEST_TMPDIR/bare.cu" 's/volatile float product/float product/'
-    HOST=none arm_build "$BATS_TEST_TMPDIR/bare.cu"
+    HOST=none arm_build "$BATS_TEST_TMPDIR/bare.cu" fmad
     aarch64_run "$BATS_TEST_TMPDIR/arm" >"$BATS_TEST_TMPDIR/bare.out"
     assert_equal "$(hash_in "$BATS_TEST_TMPDIR/bare.out" partials)" 0x783fb2ef44e7c8fb
 }
 
+@test "embed.cu: a total that differs between the builds, bit for bit" {
+    [ "$(wc -l <"$ROOT/day68_reproducibility/embed.cu")" -lt 60 ]
+    compile_both "$ROOT/day68_reproducibility/embed.cu" "$BATS_TEST_TMPDIR/embed"
+    run "$BATS_TEST_TMPDIR/embed.nofmad"
+    assert_success
+    assert_output "contraction: separate
+block 0: 0x43c36b7a  390.839661
+block 1: 0x440ad9a4  555.400635
+block 2: 0x443c6105  753.51593
+block 3: 0x4464288f  912.633728
+total:   0x4523463e  2612.39014"
+    have_fma || return 0
+    run "$BATS_TEST_TMPDIR/embed.fmad"
+    assert_success
+    assert_output "contraction: fused
+block 0: 0x43c36b7a  390.839661
+block 1: 0x440ad9a3  555.400574
+block 2: 0x443c6105  753.51593
+block 3: 0x4464288f  912.633728
+total:   0x4523463d  2612.38989"
+}
+
 @test "exit status 2: an argument is refused in one line" {
-    run --separate-stderr "$(program reproducibility_nofmad)" --runs 5
+    run --separate-stderr "$(program reproducibility nofmad)" --runs 5
     assert_failure 2
     assert_equal "${#stderr_lines[@]}" 1
     assert_regex "$stderr" 'takes no arguments'
 }
 
 @test "exit status 2: a CUDA error names file, line, call and message" {
-    mutate "$SRC" "$BATS_TEST_TMPDIR/edited.cu" 's/constexpr int kThreads = 256/constexpr int kThreads = 2048/'
-    NOFMAD=1 device_build "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" -DRUNS=2
-    run --separate-stderr "$BATS_TEST_TMPDIR/edited"
+    edited 's/<<<blocks, kThreads>>>/<<<blocks, 2048>>>/g' -DELEMENTS=1024
     assert_failure 2
     assert_regex "$stderr" 'edited\.cu:[0-9]+: cudaGetLastError\(\): error [19] \(cudaErrorInvalid(Value|Configuration)\)' # 1 from CUDA 13 on
 }
 
 @test "exit status 2: an output that cannot be written is no pass" {
     [ -w /dev/full ] || skip "no /dev/full"
-    NOFMAD=1 device_build "$SRC" "$BATS_TEST_TMPDIR/small" -DELEMENTS=1024 -DRUNS=2
+    compile "$SRC" "$BATS_TEST_TMPDIR/small" nofmad -O1 -DELEMENTS=1024 -DRUNS=2
     run bash -c "'$BATS_TEST_TMPDIR/small' >/dev/full"
     assert_failure 2
     assert_output --partial 'could not be written'
 }
 
 @test "what the kernels cannot do is refused when building, with the reason" {
-    require_cpu
-    while read -r flag reason; do
-        run cpu_build "$SRC" "$BATS_TEST_TMPDIR/refused" "$flag" -fsyntax-only
+    refused() { # refused SRC reason flags
+        DEVICE=cpu run compile "$1" "$BATS_TEST_TMPDIR/refused" nofmad "${@:3}" -fsyntax-only
         assert_failure
-        assert_output --partial "$reason"
-    done <<'END'
+        assert_output --partial "$2"
+    }
+    while read -r flag reason; do refused "$SRC" "$reason" "$flag"; done <<'END'
 -DELEMENTS=5 ELEMENTS must be above 5
 -DELEMENTS=5592406 ELEMENTS must be at most 5592405
 -DBLOCKS=0 BLOCKS must be 1 to 65536
 -DRUNS=1 RUNS must be 2 to 10000
 END
-    run cpu_build "$SRC" "$BATS_TEST_TMPDIR/allowed" -O1 -DELEMENTS=5592405 -DRUNS=2
-    assert_success
-    run "$BATS_TEST_TMPDIR/allowed"
-    assert_success
+    while read -r threads reason; do
+        mutate "$SRC" "$BATS_TEST_TMPDIR/edited.cu" "s/constexpr int kThreads = 256/constexpr int kThreads = $threads/"
+        refused "$BATS_TEST_TMPDIR/edited.cu" "$reason"
+    done <<'END'
+2048 at most 1,024 threads in all
+16 whole warps of 32 threads
+96 a power of two of threads
+END
 }
 
-@test "PTX: fma.rn.f32 in the one build, none in the other" {
+@test "the largest allowed size passes" {
+    compile "$SRC" "$BATS_TEST_TMPDIR/allowed" nofmad -O1 -DELEMENTS=5592405 -DRUNS=2
+    run "$BATS_TEST_TMPDIR/allowed"
+    assert_success
+    assert_line 'gates passed: 19'
+}
+
+@test "PTX: fma.rn.f32 in the one build, none in the other; fast math leaves the compensation" {
     require_nvcc
     "$NVCC" -std=c++17 -O3 -ptx -o "$BATS_TEST_TMPDIR/fused.ptx" "$SRC"
     "$NVCC" -std=c++17 -O3 -fmad=false -ptx -o "$BATS_TEST_TMPDIR/separate.ptx" "$SRC"
+    "$NVCC" -std=c++17 -O3 --use_fast_math -ptx -o "$BATS_TEST_TMPDIR/fast.ptx" "$SRC"
     grep -q 'fma\.rn\.f32' "$BATS_TEST_TMPDIR/fused.ptx"
     run grep -c 'fma\.rn\.f32' "$BATS_TEST_TMPDIR/separate.ptx"
     assert_output 0
+    # Only Kahan subtracts.
+    subtractions=$(grep -cE 'sub(\.rn)?\.f32' "$BATS_TEST_TMPDIR/fused.ptx")
+    [ "$subtractions" -gt 0 ]
+    assert_equal "$(grep -cE 'sub(\.rn)?(\.ftz)?\.f32' "$BATS_TEST_TMPDIR/fast.ptx")" "$subtractions"
 }
 
-@test "the header's plain nvcc lines compile; without a device, exit status 77 and one line" {
+@test "the header's plain nvcc lines compile, and embed.cu; without a device, exit status 77 and one line" {
     require_nvcc
     cd "$BATS_TEST_TMPDIR"
-    cp "$SRC" .
+    cp "$SRC" "$ROOT/day68_reproducibility/embed.cu" .
     run sed -n 's|^//   \(nvcc .*\)|\1|p' reproducibility.cu
     assert_equal "${#lines[@]}" 2
-    for line in "${lines[@]}"; do PATH=$(dirname "$(command -v "$NVCC")"):$PATH bash -c "$line"; done
+    for line in "${lines[@]}" 'nvcc -std=c++17 -o embed embed.cu'; do PATH=$(dirname "$(command -v "$NVCC")"):$PATH bash -c "$line"; done
     for binary in reproducibility reproducibility_nofmad; do
         CUDA_VISIBLE_DEVICES='' run --separate-stderr "./$binary"
         assert_failure 77
         assert_equal "${#stderr_lines[@]}" 1
-        assert_regex "$stderr" '^skipped: no usable CUDA device .*make run DEVICE=cpu$'
+        assert_regex "$stderr" '^skipped: no usable CUDA device '
         assert_equal "$output" ''
     done
+    CUDA_VISIBLE_DEVICES='' run ./embed
+    assert_failure 77
+    assert_output 'skipped: no usable CUDA device'
 }
 
-@test "fault: the grid derived from the card" {
-    fault 's/for \(int blocks : kGrids\) \{/cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);\n    for (int asked : kGrids) { const int blocks = p.multiProcessorCount * 8 + 0 * asked;/; s/kElements, kBlocks, kRuns, want\)/kElements, g_blocks(), kRuns, want)/g; s/(static double relErr)/static int g_blocks() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); return 8 * p.multiProcessorCount; }\n$1/' pins
+@test "fault: fast math drops both compensations" {
+    require_cpu
+    compile "$SRC" "$BATS_TEST_TMPDIR/fast" nofmad -O1 -ffast-math -DRUNS=5
+    run --separate-stderr "$BATS_TEST_TMPDIR/fast"
+    failed_gates_are <<'END'
+reference: its compensation is there
+Kahan: its compensation is there
+END
+    # Every bit pattern and every other gate is as before: nothing else would have said it.
+    assert_equal "$(row <(printf '%s\n' "$output") tree 4)" 0x4b25426d
 }
-@test "fault: a grid derived from the card does not show in the total at 4,194,915" {
-    mutate "$SRC" "$BATS_TEST_TMPDIR/edited.cu" 's/constexpr int kBlocks = BLOCKS/constexpr int kBlocks = 16/'
-    NOFMAD=1 device_build "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" -O1 -DRUNS=3
-    "$BATS_TEST_TMPDIR/edited" >"$BATS_TEST_TMPDIR/out"
+@test "fault: a compensation lost in the kernel alone" {
+    edited 's/c = \(next - sum\) - y;/c = 0.0f;/'
+    failed_gates_are <<<'Kahan: its compensation is there'
+}
+@test "fault: the grid derived from the card" {
+    edited 's/(kFewRuns, wantFewer, fewer, )kGrids\[g\]/$1cardBlocks()/; s/int blocks = kBlocks\) \{/int blocks = cardBlocks()) {/; s/(static double relErr)/static int cardBlocks() {\n    cudaDeviceProp p;\n    cudaGetDeviceProperties(&p, 0);\n    return 8 * p.multiProcessorCount;\n}\n$1/'
+    loses_a_pin
+}
+@test "fault: a grid of 16 blocks does not show in the total at 4,194,915" {
+    compile "$SRC" "$BATS_TEST_TMPDIR/sixteen" nofmad -O1 -DBLOCKS=16 -DRUNS=2
+    "$BATS_TEST_TMPDIR/sixteen" >"$BATS_TEST_TMPDIR/out"
     assert_equal "$(row "$BATS_TEST_TMPDIR/out" tree 4)" 0x4b25426d
-    refute [ "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" = "$(hash_in "$BATS_FILE_TMPDIR/short.out" partials)" ]
+    refute [ "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" = "$(hash_in "$BATS_FILE_TMPDIR/separate" partials)" ]
+}
+@test "fault: a grid that changes from run to run" {
+    edited 's/sumOnce\(method, in, n, blocks\);/sumOnce(method, in, n, blocks - i % 2);/'
+    failed_gates_are <<'END'
+tree: one bit pattern
+treeOverKahan: one bit pattern
+fewer, 256 blocks: one bit pattern
+fewer, 512 blocks: one bit pattern
+fewer, 1024 blocks: one bit pattern
+fewer, 2048 blocks: one bit pattern
+END
 }
 @test "fault: an atomic tail in the tree" {
-    fault 's/if \(threadIdx\.x == 0\) \*total = sum;/atomicAdd(total, sum);/; s/(float sum = 0\.0f;\n    for \(int i = threadIdx\.x; i < count[^\n]*\n)    sum = blockTree\(sum\);/$1/' pins
+    edited 's/    sum = blockTree\(sum\);\n    if \(threadIdx\.x == 0\) \*total = sum;/    atomicAdd(total, sum);/'
+    loses_a_pin
 }
-@test "fault: a serial final fold" {
-    fault 's/for \(int i = threadIdx\.x; i < count; i \+= kThreads\) sum/if (threadIdx.x == 0) for (int i = 0; i < count; ++i) sum/' pins
+@test "fault: a serial second pass" {
+    edited 's/for \(int i = threadIdx\.x; i < count; i \+= kThreads\) sum/if (threadIdx.x == 0)\n        for (int i = 0; i < count; ++i) sum/'
+    loses_a_pin
 }
 @test "fault: a lost partial" {
-    fault 's/i < count; i \+= kThreads/i < count - 1; i += kThreads/' gate
+    edited 's/i < count; i \+= kThreads/i < count - 1; i += kThreads/'
+    failed_gates_are <<'END'
+tree: near the reference
+treeOverKahan: near the reference
+fewer, 256 blocks: near the reference
+fewer, 512 blocks: near the reference
+fewer, 1024 blocks: near the reference
+fewer, 2048 blocks: near the reference
+END
 }
 @test "fault: a read past the end" {
-    fault 's/i < n; i \+= stride/i <= n; i += stride/' pins
+    edited 's/i < n; i \+= stride/i <= n; i += stride/'
+    loses_a_pin
 }
 @test "fault: a NaN result" {
-    fault 's/return x \* x \+ 0\.25f;/return (x * x + 0.25f) * (float)(INFINITY - INFINITY);/' gate
+    edited 's/return x \* x \+ 0\.25f;/return (x * x + 0.25f) * (float)(INFINITY - INFINITY);/'
+    assert_failure 1
+    for name in sumSquaresAtomic sumSquaresKahanAtomic tree treeOverKahan control 'fewer, 256 blocks' 'fewer, 2048 blocks'; do
+        assert_regex "$stderr" "gate failed: $name: near the reference: "
+    done
+    assert_regex "$stderr" 'gate failed: control: the exact total: '
+    assert_regex "$stderr" 'gate failed: Kahan: its compensation is there: '
 }
 @test "fault: the total not zeroed before each run" {
-    fault 's/    CUDA_CHECK\(cudaMemset\(g_total[^\n]*\n//' gate
+    edited 's/    CUDA_CHECK\(cudaMemset\(g_total[^\n]*\n//'
+    failed_gates_are <<'END'
+sumSquaresAtomic: near the reference
+sumSquaresKahanAtomic: near the reference
+control: one bit pattern
+control: near the reference
+control: the exact total
+END
 }
 @test "fault: a contracted fill" {
-    fault 's/volatile float product = \(float\)\(i % 1000\) \* 0\.001f;//; s/1\.0f \+ product;/fmaf((float)(i % 1000), 0.001f, 1.0f);/' pins
-    # Total and run hash stay; the partials and the reference betray it.
+    edited 's/volatile float product = \(float\)\(i % 1000\) \* 0\.001f;//; s/1\.0f \+ product;/fmaf((float)(i % 1000), 0.001f, 1.0f);/'
+    loses_a_pin
+    # The total stays; the partials and the reference show it.
     [ "$(row "$BATS_TEST_TMPDIR/edited.out" tree 4)" = 0x4b25426d ]
     assert_equal "$(hash_in "$BATS_TEST_TMPDIR/edited.out" partials)" 0x92650778d1f2766a
     grep -q '^reference: 10830445.027577' "$BATS_TEST_TMPDIR/edited.out"

@@ -9,24 +9,23 @@ src=$ROOT/tests/bench/day68_reproducibility.cu
 exe=$out/day68_reproducibility
 
 if [ "$DEVICE" = gpu ]; then
-    "$NVCC" -std=c++17 -O3 -arch="$ARCH" -Xcompiler -ffp-contract=off -o "$exe" "$src"
+    bash "$ROOT/tools/compile.sh" "$src" "$exe" fmad
     echo "nvcc, $ARCH; the loop on one core"
     "$exe"
     exit
 fi
 
-"$BUILD/tools/cu_rewrite" "$src" >"$exe.cpp"
+contraction=nofmad
+[ "$FMA" != yes ] || contraction=fmad
+echo 'int main() {}' >"$out/try.cpp"
 for cxx in "$CXX" g++ clang++; do
     case " ${done_with:-} " in *" $cxx "*) continue ;; esac
     done_with="${done_with:-} $cxx"
     command -v "${cxx%% *}" >/dev/null || { echo "$cxx: not here"; continue; }
     openmp=-fopenmp note=''
-    echo 'int main() {}' >"$out/try.cpp"
-    # shellcheck disable=SC2086 # lists of words
+    # shellcheck disable=SC2086 # a list of words
     if ! $cxx -fopenmp -o "$out/try" "$out/try.cpp" 2>/dev/null; then openmp='' note='; no OpenMP: the loop on one core'; fi
-    # shellcheck disable=SC2086
-    $cxx $HOST_FLAGS $STACK $MFMA -DCUDA_CPU_FMAD="$([ "$FMA" = yes ] && echo 1 || echo 0)" -I"$ROOT/cpu" $openmp \
-        -o "$exe" "$exe.cpp" $RUNTIME -pthread
+    CXX=$cxx bash "$ROOT/tools/compile.sh" "$src" "$exe" "$contraction" ${openmp:+"$openmp"}
     if command -v taskset >/dev/null; then
         echo "$cxx, one core$note"
         taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$exe"
