@@ -193,7 +193,7 @@ TypeOf<Op> hostPairs(Op op, TypeOf<Op>* node, size_t count) {
 // moment longer. Nothing helps if another program takes the place in that moment.
 static int startableThreads(int asked) {
     static thread_local int team = 1;  // OpenMP keeps its last team; a smaller one ends the rest
-    if (asked == 1) return 1;  // starts none, and ends none
+    if (asked == 1) return 1;          // starts none, and ends none
     if (asked > team) {
         std::mutex door;
         std::vector<std::thread> crew;
@@ -352,7 +352,7 @@ const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* 
 // Sample i: on these another order gives other bits, where small integers or thousandths add up
 // nearly or wholly exactly. From integer arithmetic; the product is exact, the division rounds.
 template <typename T>
-__host__ __device__ T tellingSample(size_t i) {
+__host__ __device__ T sampleAt(size_t i) {
     unsigned z = (unsigned)i * 2654435761u;
     z ^= z >> 15;
     z *= 2246822519u;
@@ -374,11 +374,11 @@ unsigned long long canonicalBits(T x) {
 
 // known answers: repeated likewise. Over samples 0 .. n - 1; three separate readings of the
 // definition agreed on them.
-struct Known {
+struct KnownAnswer {
     size_t n;
     unsigned long long floatSum, floatDifference, doubleSum, doubleDifference;
 };
-constexpr Known kKnown[] = {
+constexpr KnownAnswer kKnownAnswers[] = {
     {1025, 0xc152ee96, 0xc20c838a, 0xc01193e1cd555553, 0xc0276b4199555555},
     {1793, 0xc12b6d6c, 0xc1e1a36a, 0xc00c923c85555555, 0xc022cd9e39555555},
     {4194915, 0x43c91abb, 0xc2c19544, 0x4060c23ab8400001, 0xc04021c6d1aaaaa8},
@@ -464,7 +464,7 @@ unsigned long long orderBits(int order, Op op, const std::vector<T>& x, size_t n
 template <typename T>
 const std::vector<T>& telling() {
     static std::vector<T> x;
-    while (x.size() < kMost) x.push_back(tellingSample<T>(x.size()));
+    while (x.size() < kMost) x.push_back(sampleAt<T>(x.size()));
     return x;
 }
 
@@ -560,7 +560,7 @@ static std::string tablePaths() {
 // order one on the floats, on the doubles and on the integers.
 static void tableOrders(std::string* unknown, std::string* blind) {
     puts("\norder                        n  float sum  float a-b  double sum  double a-b  mix");
-    for (const Known& k : kKnown) {
+    for (const KnownAnswer& k : kKnownAnswers) {
         Row want = {k.floatSum, k.floatDifference, k.doubleSum, k.doubleDifference, 0};
         for (int order = kTree; order <= kThreeLeaves && k.n <= kElements; ++order) {
             // Above 2^k leaves no node is odd: that order is the tree itself there.

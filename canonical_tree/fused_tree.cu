@@ -298,7 +298,7 @@ const char* fusedTree(Op op, const TypeOf<Op>* in, size_t n, TypeOf<Op>* work, s
 // Sample i: on these another order gives other bits, where small integers or thousandths add up
 // nearly or wholly exactly. From integer arithmetic; the product is exact, the division rounds.
 template <typename T>
-__host__ __device__ T tellingSample(size_t i) {
+__host__ __device__ T sampleAt(size_t i) {
     unsigned z = (unsigned)i * 2654435761u;
     z ^= z >> 15;
     z *= 2246822519u;
@@ -320,11 +320,11 @@ unsigned long long canonicalBits(T x) {
 
 // known answers: repeated likewise. Over samples 0 .. n - 1; three separate readings of the
 // definition agreed on them.
-struct Known {
+struct KnownAnswer {
     size_t n;
     unsigned long long floatSum, floatDifference, doubleSum, doubleDifference;
 };
-constexpr Known kKnown[] = {
+constexpr KnownAnswer kKnownAnswers[] = {
     {1025, 0xc152ee96, 0xc20c838a, 0xc01193e1cd555553, 0xc0276b4199555555},
     {1793, 0xc12b6d6c, 0xc1e1a36a, 0xc00c923c85555555, 0xc022cd9e39555555},
     {4194915, 0x43c91abb, 0xc2c19544, 0x4060c23ab8400001, 0xc04021c6d1aaaaa8},
@@ -332,7 +332,7 @@ constexpr Known kKnown[] = {
 // end known answers
 
 #ifndef FUSED_TREE_NO_MAIN
-constexpr size_t kLargest = kKnown[2].n;
+constexpr size_t kLargest = kKnownAnswers[2].n;
 static void *g_in, *g_work, *g_result;  // on the device, for every type in turn
 static unsigned long long g_runHash = kFnvOffset;
 
@@ -352,22 +352,22 @@ unsigned long long fusedBits(Op op, size_t n, int steps) {
 // One row: an operator at every size, by small and large blocks, against the known answer where
 // there is one, else the definition. Returns the first n that differs, or 0.
 template <typename Op>
-size_t compare(const char* name, unsigned long long Known::*answer) {
+size_t compare(const char* name, unsigned long long KnownAnswer::*answer) {
     std::vector<TypeOf<Op>> samples(kLargest), node(treeWorkCount(kLargest));
-    for (size_t i = 0; i < kLargest; ++i) samples[i] = tellingSample<TypeOf<Op>>(i);
+    for (size_t i = 0; i < kLargest; ++i) samples[i] = sampleAt<TypeOf<Op>>(i);
     const auto in = [&samples](size_t i) { return samples[i]; };
     const size_t bytes = sizeof samples[0] * kLargest;
     CUDA_CHECK(cudaMemcpy(g_in, samples.data(), bytes, cudaMemcpyHostToDevice));
     std::vector<size_t> sizes;
     for (size_t n = 1; n <= 2 * kLeaf + 1; ++n) sizes.push_back(n);
-    for (const Known& k : kKnown) sizes.push_back(k.n);
+    for (const KnownAnswer& k : kKnownAnswers) sizes.push_back(k.n);
     unsigned long long hash = kFnvOffset, bits = 0;
     size_t wrong = 0;
     for (size_t n : sizes) {
         for (size_t leaf = 0; leaf < leafCount(n); ++leaf)
             node[leaf] = hostLeaf(Op(), in, leaf * kLeaf, leafSize(n, leaf));
         unsigned long long want = canonicalBits(hostPairs(Op(), node.data(), leafCount(n)));
-        for (const Known& k : kKnown) want = answer && k.n == n ? k.*answer : want;
+        for (const KnownAnswer& k : kKnownAnswers) want = answer && k.n == n ? k.*answer : want;
         for (int steps : {1, kMaxSteps}) {
             bits = fusedBits(Op(), n, steps);
             if (bits != want && wrong == 0) wrong = n;
@@ -384,13 +384,13 @@ int main(int argc, char**) {
     printf(
         "n: %zu\n\nOne pass over the samples by blocks of %d and of %d leaves, for n from 1 to\n",
         kLargest, kWarps * kAtOnce, kMaxSteps * kWarps * kAtOnce);
-    printf("%zu, %zu, %zu and %zu, against the definition.\n\n", 2 * kLeaf + 1, kKnown[0].n,
-           kKnown[1].n, kLargest);
+    printf("%zu, %zu, %zu and %zu, against the definition.\n\n", 2 * kLeaf + 1, kKnownAnswers[0].n,
+           kKnownAnswers[1].n, kLargest);
     for (void** p : {&g_in, &g_work, &g_result}) CUDA_CHECK(cudaMalloc(p, 8 * kLargest));
     printf("operator    sizes  bits at the last n  hash over all sizes\n");
     const char* rows[] = {"sum float", "sum double", "sum uint32", "max float", "all float"};
-    size_t wrong[] = {compare<Sum<float>>(rows[0], &Known::floatSum),
-                      compare<Sum<double>>(rows[1], &Known::doubleSum),
+    size_t wrong[] = {compare<Sum<float>>(rows[0], &KnownAnswer::floatSum),
+                      compare<Sum<double>>(rows[1], &KnownAnswer::doubleSum),
                       compare<Sum<unsigned>>(rows[2], nullptr),
                       compare<Max<float>>(rows[3], nullptr), compare<All<float>>(rows[4], nullptr)};
     const std::vector<float> zeros(1000, -0.0f);  // ragged: 24 slots of the last leaf are absent

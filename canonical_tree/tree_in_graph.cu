@@ -246,7 +246,7 @@ const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* 
 // Sample i: on these another order gives other bits, where small integers or thousandths add up
 // nearly or wholly exactly. From integer arithmetic; the product is exact, the division rounds.
 template <typename T>
-__host__ __device__ T tellingSample(size_t i) {
+__host__ __device__ T sampleAt(size_t i) {
     unsigned z = (unsigned)i * 2654435761u;
     z ^= z >> 15;
     z *= 2246822519u;
@@ -273,7 +273,7 @@ static std::vector<std::pair<const char*, int>> g_rows;  // the first wrong laun
 // Sample i of a launch: other telling samples for each, and in every second a zero, for all's sake.
 template <typename T>
 __host__ __device__ T inputSample(size_t launch, size_t n, size_t i) {
-    return launch % 2 == 1 && i == launch * 661 % n ? T(0) : tellingSample<T>(launch * n + i);
+    return launch % 2 == 1 && i == launch * 661 % n ? T(0) : sampleAt<T>(launch * n + i);
 }
 
 // A graph's arguments are fixed when it is captured, so the launch's number stands in memory.

@@ -213,7 +213,7 @@ refuses() {
     # A graph runs once, and the input stays the same: only the poison shows it.
     fault stale 1 "$GRAPH" '
         s/(CUDA_CHECK\(cudaGraphLaunch)/if (launch == 0) $1/ or die;
-        s/return launch % 2 == 1 .*;/return tellingSample<T>(i);/ or die'
+        s/return launch % 2 == 1 .*;/return sampleAt<T>(i);/ or die'
     fault unjoined 1 "$GRAPH" 's/ +CUDA_CHECK\(cudaStreamWaitEvent\(g_stream, join, 0\)\);\n//'
     # Another tree on the host than on the device; the third graph keeps its total on the host.
     fault kept 1 "$GRAPH" '

@@ -47,9 +47,9 @@ int main() {
     int wrong = 0;
     for (int steps : {1, kMaxSteps}) {
         wrong += bitsOf(std::vector<float>(1000, -0.0f), steps) != 0x80000000;
-        for (const Known& k : kKnown) {
+        for (const KnownAnswer& k : kKnownAnswers) {
             std::vector<float> x(k.n);
-            for (size_t i = 0; i < k.n; ++i) x[i] = tellingSample<float>(i);
+            for (size_t i = 0; i < k.n; ++i) x[i] = sampleAt<float>(i);
             wrong += bitsOf(x, steps) != k.floatSum;
         }
     }

@@ -85,7 +85,7 @@ struct Device {
 template <typename T>
 static std::vector<T> telling(size_t n) {
     std::vector<T> x(n);
-    for (size_t i = 0; i < n; ++i) x[i] = tellingSample<T>(i);
+    for (size_t i = 0; i < n; ++i) x[i] = sampleAt<T>(i);
     return x;
 }
 
@@ -210,7 +210,8 @@ static void refusals() {
         {fusedTree(op, d.in, 9, (float*)nullptr, enough, d.result, 0), "pointer is null"},
         {fusedTree(op, d.in, 9, d.work, enough, (float*)nullptr, 0), "pointer is null"},
         {fusedTree(op, d.in, 1000, d.work, enough - 1, d.result, 0), "work buffer"},
-        {fusedTree(op, d.in, rounds, d.work, fusedWorkCount(rounds) - 1, d.result, 0), "work buffer"},
+        {fusedTree(op, d.in, rounds, d.work, fusedWorkCount(rounds) - 1, d.result, 0),
+         "work buffer"},
         {fusedTree(op, d.in, beyond, d.work, ~(size_t)0, d.result, 0, 1), "2^31 - 1 blocks"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, 3), "1, 2 or 4 steps"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, 8), "1, 2 or 4 steps"},
@@ -250,7 +251,8 @@ static void captured() {
     d.put(x);
     CUDA_CHECK(cudaStreamCreate(&stream));
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    const char* error = fusedTree(Sum<float>(), d.in, n, d.work, fusedWorkCount(n), d.result, stream);
+    const char* error =
+        fusedTree(Sum<float>(), d.in, n, d.work, fusedWorkCount(n), d.result, stream);
     if (error != nullptr) differ(error);
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
@@ -304,7 +306,7 @@ static void sizes() {
 __global__ void fillTelling(float* in, size_t n) {
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (size_t)gridDim.x * blockDim.x)
-        in[i] = tellingSample<float>(i);
+        in[i] = sampleAt<float>(i);
 }
 static void big() {
     const size_t n = ((size_t)1 << 32) + 1234567;
@@ -318,7 +320,7 @@ static void big() {
     for (long long leaf = 0; leaf < (long long)node.size(); ++leaf) {
         float x[256];
         const size_t first = (size_t)leaf * 256, count = std::min<size_t>(256, n - first);
-        for (size_t t = 0; t < count; ++t) x[t] = tellingSample<float>(first + t);
+        for (size_t t = 0; t < count; ++t) x[t] = sampleAt<float>(first + t);
         node[(size_t)leaf] = reference(Sum<float>(), x, count);
     }
     for (size_t count = node.size(); count > 1; count = (count + 1) / 2) {

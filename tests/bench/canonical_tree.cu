@@ -54,7 +54,7 @@ template <typename T>
 __global__ void fillTelling(T* in, size_t n) {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-        in[i] = tellingSample<T>(i);
+        in[i] = sampleAt<T>(i);
 }
 
 template <typename T>

@@ -47,7 +47,7 @@ int main() {
     float* in = samples.get();
     // By both threads, so that on a machine with several memory nodes each has its share.
 #pragma omp parallel for num_threads(2)
-    for (size_t i = 0; i < most; ++i) in[i] = tellingSample<float>(i);
+    for (size_t i = 0; i < most; ++i) in[i] = sampleAt<float>(i);
     std::vector<float> work(treeWorkCount(most));
     const int cores = std::min(2, omp_get_num_procs());
     volatile float sink;  // or the plain sum, which nobody reads, is left out

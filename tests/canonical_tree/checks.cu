@@ -24,12 +24,12 @@ static void checkTree(const char* error) {
 }
 template <typename Op>
 auto sampleOf(Op) {
-    return [](size_t i) { return tellingSample<TypeOf<Op>>(i); };
+    return [](size_t i) { return sampleAt<TypeOf<Op>>(i); };
 }
 template <typename T>
 __global__ void fillTelling(T* in, size_t n) {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) in[i] = tellingSample<T>(i);
+    if (i < n) in[i] = sampleAt<T>(i);
 }
 template <typename T>
 void fill(size_t n) {
@@ -114,9 +114,9 @@ static std::vector<size_t> aroundPowers() {
 static void samples() {
     makeSamples(70000);
     for (size_t i = 0; i < g_floats.size(); ++i)
-        if (canonicalBits(g_floats[i]) != canonicalBits(tellingSample<float>(i)) ||
-            canonicalBits(g_doubles[i]) != canonicalBits(tellingSample<double>(i)) ||
-            g_integers[i] != tellingSample<unsigned long long>(i))
+        if (canonicalBits(g_floats[i]) != canonicalBits(sampleAt<float>(i)) ||
+            canonicalBits(g_doubles[i]) != canonicalBits(sampleAt<double>(i)) ||
+            g_integers[i] != sampleAt<unsigned long long>(i))
             wrong("sample %zu", i);
 }
 
@@ -174,10 +174,10 @@ static void deviceSizes() {
 // The lesson's known answers, by the reference; its own wrong orders, by the reference's; and that
 // each of these shows on the floats, the doubles and the integers of each input.
 static void orders() {
-    makeSamples(kKnown[2].n);
+    makeSamples(kKnownAnswers[2].n);
     const ref_order byIndex[] = {REF_TREE,      REF_ASCENDING, REF_ODD_MERGED,  REF_HALF_APART,
                                  REF_LEFT_FOLD, REF_LEAF_FOLD, REF_THREE_LEAVES};
-    for (const Known& k : kKnown) {
+    for (const KnownAnswer& k : kKnownAnswers) {
         std::vector<unsigned long long> tree;
         for (int order = kTree; order <= kThreeLeaves; ++order) {
             std::string same;
@@ -498,7 +498,7 @@ static void errors() {
     CUDA_CHECK(cudaStreamDestroy(stream));
     checkTree(tree());
     CUDA_CHECK(cudaMemcpy(&bits, g_result, 4, cudaMemcpyDeviceToHost));
-    if (bits != kKnown[0].floatSum) wrong("the tree after the errors: 0x%x", bits);
+    if (bits != kKnownAnswers[0].floatSum) wrong("the tree after the errors: 0x%x", bits);
 }
 
 // A level reads one work buffer and writes the other: after two levels, neither is as it was.
@@ -617,13 +617,26 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*check)();
-    } checks[] = {{"samples", samples},   {"hostSizes", hostSizes},   {"deviceSizes", deviceSizes},
-                  {"orders", orders},     {"chunks", chunks},         {"zeros", zeros},
-                  {"specials", specials}, {"subnormals", subnormals}, {"integers", integers},
-                  {"threads", threads},   {"refusals", refusals},     {"indices", indices},
-                  {"large", large},       {"lesson", lesson},         {"initials", initials},
-                  {"errors", errors},     {"buffers", buffers},       {"hostIndices", hostIndices},
-                  {"teams", teams},       {"chunkIndices", chunkIndices}};
+    } checks[] = {{"samples", samples},
+                  {"hostSizes", hostSizes},
+                  {"deviceSizes", deviceSizes},
+                  {"orders", orders},
+                  {"chunks", chunks},
+                  {"zeros", zeros},
+                  {"specials", specials},
+                  {"subnormals", subnormals},
+                  {"integers", integers},
+                  {"threads", threads},
+                  {"refusals", refusals},
+                  {"indices", indices},
+                  {"large", large},
+                  {"lesson", lesson},
+                  {"initials", initials},
+                  {"errors", errors},
+                  {"buffers", buffers},
+                  {"hostIndices", hostIndices},
+                  {"teams", teams},
+                  {"chunkIndices", chunkIndices}};
     for (const auto& c : checks)
         if (argc == 2 && strcmp(argv[1], c.name) == 0) {
             c.check();
