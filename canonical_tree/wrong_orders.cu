@@ -96,6 +96,7 @@ static void tableOrders() {
     const std::vector<double> doubles = samples<double>(kElements);
     const std::vector<Mix::Type> integers = samples<Mix::Type>(kElements);
     char unknown[64] = "", hidden[64] = "";
+    unsigned long long hash = kFnvOffset;
     puts("order                        n  float sum  float a-b  double sum  double a-b  mix");
     for (const KnownAnswer& k : kKnownAnswers) {
         if (k.n > kElements) continue;
@@ -115,6 +116,7 @@ static void tableOrders() {
             for (int s = 0; s < kSubjects; ++s) {
                 same[s] = bits[s] == want[s];
                 all = all && same[s];
+                hash = fnv1a(hash, bits[s], 8);
             }
             printf("%-22s %7zu  %9lld  %-9s  %10lld  %-10s  %s\n", kOrderNames[order], k.n,
                    (long long)(bits[kFloatSum] - want[kFloatSum]), word(same[kFloatDifference]),
@@ -126,7 +128,7 @@ static void tableOrders() {
                 snprintf(first, sizeof unknown, "%s, n = %zu", kOrderNames[order], k.n);
         }
     }
-    puts("");
+    printf("run hash: 0x%016llx\n\n", hash);
     gate(unknown[0] == '\0', "the known answers", "first: %s", unknown);
     gate(hidden[0] == '\0', "each wrong order shows", "first that does not: %s", hidden);
 }
@@ -144,7 +146,7 @@ static void tableBlindInputs() {
         doubles[i] = floats[i];
     }
     bool exact = true;
-    unsigned long long tree[5];
+    unsigned long long tree[5] = {};
     puts("\norder, where it hides   lesson 1's floats  as doubles  unsigned sum  max   all");
     for (int o = kTree; o <= kThreeLeaves; ++o) {
         const Order order = (Order)o;
