@@ -2,7 +2,6 @@
 // descending (128, 64, .. 1) or ascending (1, 2, .. 128). The order decides the bits; contraction
 // does not, since there is no product to fuse.
 #include <cuda_runtime.h>
-
 #include <cstdio>
 #include <cstring>
 
@@ -39,7 +38,6 @@ __global__ void leaf(float x, float y, float* out) {
 
 int main() {
     float *out, sum[3];
-    unsigned bits[2];
     if (cudaMalloc(&out, sizeof sum) != cudaSuccess) {
         puts("skipped: no usable CUDA device");
         return 77;
@@ -51,6 +49,7 @@ int main() {
         fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(err));
         return 2;
     }
+    unsigned bits[2];
     memcpy(bits, sum, sizeof bits);
     printf("contraction: %s\n", sum[2] != 0.0f ? "fused" : "separate");
     printf("strides 128, 64, .. 1   0x%08x  %.9g\n", bits[0], sum[0]);
