@@ -296,6 +296,13 @@ __host__ __device__ T sampleAt(size_t i) {
     return sizeof(T) == sizeof(float) ? (T)x : (T)((double)x / 3.0);
 }
 
+// An array as the callable that the trees take.
+template <typename T>
+struct ArrayInput {
+    const T* x;
+    T operator()(size_t i) const { return x[i]; }
+};
+
 // The bits of a result; of a NaN the canonical ones, since payloads differ from machine to machine.
 template <typename T>
 unsigned long long canonicalBits(T x) {
@@ -332,13 +339,6 @@ struct Path {
 };
 constexpr const char* kPathNames[] = {"the definition", "host, %zu asked", "device, level by level",
                                       "chunks of %zu", "in pieces of %zu"};
-
-// An array as the callable that the trees take.
-template <typename T>
-struct ArrayInput {
-    const T* x;
-    T operator()(size_t i) const { return x[i]; }
-};
 
 template <typename T>
 const T* samples() {
@@ -399,7 +399,7 @@ static Row treeRow(size_t n, Path path, int* ran = nullptr) {
              treeBits(Mix(), samples<Mix::Type>(), n, nullptr, path, ran)}};
 }
 
-// The name of the first row that is not as wanted, for the gate below its table.
+// The name of the first row that is not as wanted, for its gate.
 struct FirstWrong {
     char name[48];
     void keep(bool right, const char* row) {

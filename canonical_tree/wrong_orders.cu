@@ -52,7 +52,7 @@ T inOrder(Order order, Op op, const std::vector<T>& x, size_t n) {
     if (order == kLeftFold) return leftFold(op, sample.data(), n);
     // Neighbours first, then theirs, ..: the pairwise rule over the samples themselves.
     if (order == kAscending) return hostPairs(op, sample.data(), n);
-    const auto in = [&x](size_t i) { return x[i]; };
+    const ArrayInput<T> in = {x.data()};
     for (size_t i = 0; i < leaf.size(); ++i) leaf[i] = hostLeaf(op, in, i * kLeaf, leafSize(n, i));
     if (order == kOddMerged) return oddMerged(op, leaf.data(), leaf.size());
     if (order == kHalfApart) return halfApart(op, leaf.data(), leaf.size());
@@ -80,6 +80,9 @@ static bool showsOnAll(const bool* same) {
 }
 
 #ifndef WRONG_ORDERS_NO_MAIN
+constexpr size_t kSlots = 1793;                         // eight leaves, the last of one sample
+constexpr size_t kInput = std::max(kElements, kSlots);  // no gate without an input
+
 template <typename T>
 std::vector<T> samples(size_t n) {
     std::vector<T> x(n);
@@ -92,14 +95,14 @@ static const char* word(bool same) { return same ? "same" : "other"; }
 // Each order's distance from the known answers, in ulps: the tree must have none, and each other
 // order must show.
 static void tableOrders() {
-    const std::vector<float> floats = samples<float>(kElements);
-    const std::vector<double> doubles = samples<double>(kElements);
-    const std::vector<Mix::Type> integers = samples<Mix::Type>(kElements);
+    const std::vector<float> floats = samples<float>(kInput);
+    const std::vector<double> doubles = samples<double>(kInput);
+    const std::vector<Mix::Type> integers = samples<Mix::Type>(kInput);
     char unknown[64] = "", hidden[64] = "";
     unsigned long long hash = kFnvOffset;
     puts("order                        n  float sum  float a-b  double sum  double a-b  mix");
     for (const KnownAnswer& k : kKnownAnswers) {
-        if (k.n > kElements) continue;
+        if (k.n > kInput) continue;
         const unsigned long long mixed = canonicalBits(inOrder(kTree, Mix(), integers, k.n));
         for (int o = kTree; o <= kThreeLeaves; ++o) {
             const Order order = (Order)o;
@@ -136,7 +139,7 @@ static void tableOrders() {
 // The same orders on lesson 1's input, thousandths from 1 to 2: as floats most hide, and the same
 // floats as doubles add up exactly, so there all do. And on operators that need no order.
 static void tableBlindInputs() {
-    const std::vector<float> samplesFloat = samples<float>(kElements);
+    const std::vector<float> samplesFloat = samples<float>(kInput);
     const std::vector<unsigned> integers = samples<unsigned>(kElements);
     std::vector<float> floats(kElements);
     std::vector<double> doubles(kElements);
@@ -166,7 +169,7 @@ static void tableBlindInputs() {
     gate(exact, "unsigned sum, max and all need no order", "see 'other' in their columns");
 }
 
-// Two maxima that programs use.
+// Two wrong maxima that programs use.
 struct GreaterMax : Operator<float> {
     __host__ __device__ float operator()(float a, float b) const { return a > b ? a : b; }
 };
@@ -176,11 +179,9 @@ struct DroppingMax : Operator<float> {  // as fmax does, it drops a NaN
 
 // The first sample is the left operand of every node above it, the last one the right operand, and
 // the middle one is both in turn: a max that looks at one of its operands alone fails somewhere.
-constexpr size_t kSlots = 1793;  // eight leaves, the last of one sample
 constexpr size_t kSlot[] = {0, 3 * kLeaf + kLeaf / 2, kSlots - 1};
 
-// Prints the max of -0.0s with one NaN, and with one +0.0, in each slot; returns how many are
-// wrong.
+// Prints the max of -0.0s and one NaN, then one +0.0, in each slot; returns how many are wrong.
 template <typename Op>
 int maxRow(const char* name, Op op) {
     int wrong = 0;
@@ -200,7 +201,7 @@ int maxRow(const char* name, Op op) {
 // The sum of -0.0s is -0.0, unless the last leaf is filled up with zeros; on most other inputs
 // these change nothing.
 static void tableValues() {
-    puts("\none among -0.0s         NaN first   middle      last        +0.0 first  middle      "
+    puts("\none among -0.0s         NaN: first  middle      last        +0.0: first middle      "
          "last");
     const int wrongMax = maxRow("max", Max<float>());
     const int wrongGreater = maxRow("wrong: a > b ? a : b", GreaterMax());
@@ -227,9 +228,8 @@ static void tableValues() {
 int main(int argc, char**) {
     printHead("canonical_tree/wrong_orders", 1, argc);
     printf("n: %zu\n\n", kElements);
-    puts("Distances from the known answers in ulps, for a sum; for the others, whether the bits "
-         "are\n"
-         "the tree's. Each wrong order must show on floats, on doubles and on integers.\n");
+    puts("For a sum: its distance from the known answer in ulps; else whether the bits are the "
+         "tree's.\nEach wrong order must show on floats, on doubles and on integers.\n");
     tableOrders();
     tableBlindInputs();
     tableValues();
