@@ -94,10 +94,10 @@ __global__ void storeTree(Op op, const T* tree, bool hasInit, T init, T* result)
 
 // The shape of the tree over n samples, in 64 bits and without a sample: its leaves, the nodes
 // above count nodes, the values that a work buffer must hold, the samples of one leaf.
-static size_t leafCount(size_t n) { return n / kLeaf + (n % kLeaf != 0); }
-static size_t pairCount(size_t count) { return count / 2 + count % 2; }
-static size_t treeWorkCount(size_t n) { return leafCount(n); }
-static size_t leafSize(size_t n, size_t leaf) { return std::min(kLeaf, n - leaf * kLeaf); }
+inline size_t leafCount(size_t n) { return n / kLeaf + (n % kLeaf != 0); }
+inline size_t pairCount(size_t count) { return count / 2 + count % 2; }
+inline size_t treeWorkCount(size_t n) { return leafCount(n); }
+inline size_t leafSize(size_t n, size_t leaf) { return std::min(kLeaf, n - leaf * kLeaf); }
 
 // snippet: leaf
 // The leaf over in(first) .. in(first + count - 1), count <= 256; a slot past the end is absent.
@@ -202,8 +202,8 @@ const char* deviceTree(Op op, const TypeOf<Op>* in, size_t n, const TypeOf<Op>* 
 
 // snippet: chunks
 // A chunk of 256*2^q samples is a subtree; any other has leaves or pairs across its borders.
-static bool isChunk(size_t chunk) { return chunk >= kLeaf && (chunk & (chunk - 1)) == 0; }
-static size_t chunkWorkCount(size_t n, size_t chunk) {
+inline bool isChunk(size_t chunk) { return chunk >= kLeaf && (chunk & (chunk - 1)) == 0; }
+inline size_t chunkWorkCount(size_t n, size_t chunk) {
     return isChunk(chunk) ? n / chunk + (n % chunk != 0) + leafCount(std::min(n, chunk)) : 0;
 }
 
@@ -324,6 +324,7 @@ constexpr KnownAnswer kKnownAnswers[] = {
 };
 
 #ifndef CANONICAL_TREE_NO_MAIN
+// Where a thread cannot be started, GNU's OpenMP ends the program: so no more than 8 here.
 constexpr int kThreadCounts[] = {1, 2, 3, 4, 8};
 constexpr unsigned kGrids[] = {64, 256, 1024};
 constexpr size_t kSmallSizes[] = {1, 2, 255, 256, 257, 511, 513, 1025, 1281, 1793, 8449};
