@@ -88,7 +88,7 @@ quick() {
 # fault NAME 'perl code' 'perl code': the program, main and all, with faults in canonical_tree.cu and in
 # fused_tree.cu; an empty code leaves its file as it is.
 fault() {
-    local dir=$BATS_FILE_TMPDIR/$1 file
+    local dir=$BATS_FILE_TMPDIR/$1
     mkdir "$dir"
     cp "$FOLDER/canonical_tree.cu" "$FOLDER/fused_tree.cu" "$dir"
     [ -z "$2" ] || mutate "$FOLDER/canonical_tree.cu" "$dir/canonical_tree.cu" "$2" || return
@@ -239,4 +239,37 @@ END
 gate failed: max: NaN and signs of zero: first: NaN, else infinity, slot 896
 1 gate(s) failed
 END
+}
+
+# levels N: its leaves, and how many of the levels that are combined have an odd node.
+levels() {
+    local count=$((($1 + 255) / 256)) all=0 odd=0
+    printf '%d leaves, ' $count
+    while [ $count -gt 1 ]; do
+        odd=$((odd + count % 2))
+        all=$((all + 1))
+        count=$(((count + 1) / 2))
+    done
+    printf '%d of %d odd' $odd $all
+}
+
+@test "the page's numbers are the programs' own and the recorded ones" {
+    local page=$FOLDER/README.md wrong=$ROOT/expected_output/wrong_orders.txt count=0 type n fused cub any levels
+    # The table of measurements: a row of the page is part of a row of the benchmark's.
+    while IFS='|' read -r _ type n fused cub any levels _; do
+        grep -qF "|$type|$n|$fused|" "$ROOT/tests/bench/tries.md" || { echo "no such row: $type $n $fused"; false; }
+        grep -F "|$type|$n|$fused|" "$ROOT/tests/bench/tries.md" | grep -qF "|$cub|$any|$levels|" || { echo "other times: $type $n"; false; }
+        count=$((count + 1))
+    done < <(grep -E '^\| (float|double) \| ' "$page")
+    assert_equal $count 3
+    # "Four of the six wrong orders have the same float sum", and which of them a - b shows.
+    assert_equal "$(grep -cE ' 1025 ' "$wrong")" 7
+    assert_equal "$(grep -cE '^[^t].* 1025 +0 ' "$wrong")" 4
+    grep -qE '^node i with i \+ half +1025 +0 +other ' "$wrong"
+    # Eight leaves have no odd node; five have; and what n makes.
+    assert_equal "$(levels 1793) / $(levels 1025) / $(levels 4194915)" \
+        '8 leaves, 0 of 3 odd / 5 leaves, 2 of 3 odd / 16387 leaves, 13 of 15 odd'
+    assert_equal $((4194915 - 16386 * 256)) 99
+    grep -qE '^chunks of 768: .*256\*2\^q' "$ROOT/expected_output/canonical_tree.txt"
+    grep -qE '^tree, float sum +8449 +100 +100 ' "$ROOT/expected_output/tree_in_graph.txt"
 }
