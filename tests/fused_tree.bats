@@ -113,7 +113,12 @@ faults() {
         s/slot\[step \* kWarps \+ warp\]/slot[warp * steps + step]/ or die' || return
     # The left one does.
     fault left_wins '
-        s/if \(a != a \|\| b != b\) return .*\n// or die; s/if \(a == 0 && b == 0\) return .*\n// or die;' ''
+        s/if \(a != a \|\| b != b\) return .*\n// or die; s/if \(a == 0 && b == 0\) return .*\n// or die;' '' || return
+    # Floats are compared by their bits as integers: those below zero are in reverse, and -0.0 is the least.
+    fault integer_bits '
+        s/if \(a != a \|\| b != b\) return .*\n// or die; s/if \(a == 0 && b == 0\) return .*\n// or die;
+        s/return a < b \? b : a;/return integerBits(a) < integerBits(b) ? b : a;/ or die;
+        s/template <typename T>\nstruct Max/template <typename T>\n__host__ __device__ int integerBits(T x) {\n    int bits;\n    memcpy(&bits, &x, sizeof bits);\n    return bits;\n}\n$&/ or die' ''
 }
 
 setup_file() {
@@ -238,6 +243,14 @@ END
     fails left_wins <<'END'
 gate failed: max: NaN and signs of zero: first: NaN, else infinity, slot 896
 1 gate(s) failed
+END
+}
+
+@test "a float maximum by integer bits fails its gates" {
+    fails integer_bits <<'END'
+gate failed: max float: first at n = 1
+gate failed: max: NaN and signs of zero: first: -0.0 alone, slot 0
+2 gate(s) failed
 END
 }
 
