@@ -1,7 +1,8 @@
 // Benchmark of the canonical tree on the host: beside OpenMP's own sum of the same 2^28 floats,
-// which lie in memory and in no cache. Host code alone: run_canonical_tree.sh compiles it for the CPU
-// whatever the device, and without contraction (there is none here), since the CPU default's fused
-// build inlines no operator into host code. The two take turns; each row is a median over kRounds.
+// which lie in memory and in no cache. Host code alone: run_canonical_tree.sh compiles it for the
+// CPU whatever the device, and without contraction (there is none here), since the CPU default's
+// fused build inlines no operator into host code. The two take turns; each row is a median over
+// kRounds.
 #define CANONICAL_TREE_NO_MAIN
 #include "../../canonical_tree/canonical_tree.cu"
 
