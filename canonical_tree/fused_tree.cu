@@ -1,196 +1,30 @@
 // The canonical tree at memory speed: one pass over the samples, the bits of the definition.
 //
-// A warp takes four leaves at once, eight samples of each a lane: strides 128, 64 and 32 are
-// operations inside a lane, 16 to 1 go by shuffles, and one node a block is all that is stored.
+// A warp takes four leaves at once, eight samples of each per lane: strides 128, 64 and 32 are
+// operations inside a lane, 16 to 1 go by shuffles, and one node per block is all that is stored.
 // The operator's identity stands in for absent samples, so that every subtree is a full one.
 //
 //   nvcc -std=c++17 -O3 -o fused_tree fused_tree.cu
 //   nvcc -std=c++17 -O3 -fmad=false -o fused_tree_nofmad fused_tree.cu
 //   ./fused_tree; ./fused_tree_nofmad
 //
-// -DFUSED_TREE_NO_MAIN leaves main out, for programs that include this file. Exit status: 0 all
-// gates passed, 1 a gate failed, 2 the work could not be done, 77 no usable CUDA device.
-#include <cuda_runtime.h>
+// The definition, the operators and the samples are canonical_tree.cu's, which must stand beside
+// this file. -DFUSED_TREE_NO_MAIN leaves main out, for programs that include this one. Exit status:
+// 0 all gates passed, 1 a gate failed, 2 the work could not be done, 77 no usable CUDA device.
+#define CANONICAL_TREE_NO_MAIN
+#include "canonical_tree.cu"
 
-#include <algorithm>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
-#include <vector>
 
-// shared helpers: this block stands in every lesson program, and a test holds the copies equal.
-#define CUDA_CHECK(call) checkCuda((call), #call, __FILE__, __LINE__)
-
-// Ends the program unless err is cudaSuccess: status 77 where there is no usable device, else 2.
-static void checkCuda(cudaError_t err, const char* call, const char* file, int line) {
-    if (err == cudaSuccess) return;
-    fflush(stdout);
-    if (err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver) {
-        fprintf(stderr, "skipped: no usable CUDA device (error %d: %s); try: make run DEVICE=cpu\n",
-                (int)err, cudaGetErrorString(err));
-        exit(77);
-    }
-    fprintf(stderr, "%s:%d: %s: error %d (%s): %s\n", file, line, call, (int)err,
-            cudaGetErrorName(err), cudaGetErrorString(err));
-    if (err == cudaErrorNoKernelImageForDevice || err == cudaErrorUnsupportedPtxVersion)
-        fprintf(stderr,
-                "This build does not fit this card or its driver. Build for the card itself, "
-                "whose sm_NN `make doctor` names: make run ARCH=sm_NN\n");
-    exit(2);
-}
-
-// FNV-1a over the low bytes of value, least significant first; a hash starts as kFnvOffset.
-constexpr unsigned long long kFnvOffset = 14695981039346656037ULL;
-static unsigned long long fnv1a(unsigned long long hash, unsigned long long value, int bytes) {
-    for (int i = 0; i < bytes; ++i) hash = (hash ^ (value >> 8 * i & 0xff)) * 1099511628211ULL;
-    return hash;
-}
-
-static int g_passed = 0, g_failed = 0;
-
-// A gate: ok must hold. State ok as `x <= limit`, so that a NaN in x fails it.
-static void gate(bool ok, const char* name, const char* format, ...) {
-    printf("gate: %-48s %s\n", name, ok ? "passed" : "FAILED");
-    ++(ok ? g_passed : g_failed);
-    if (ok) return;
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "gate failed: %s: ", name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
-// No macro tells whether device code is contracted; the last bits of this product do.
-__global__ void probeContraction(float x, float y, float* out) { *out = x * x + y; }
-
-// The head of the output: what runs, on what, and whether its device code is contracted.
-static void printHead(const char* program, int revision, int argc) {
-    if (argc > 1) {
-        fprintf(stderr, "%s takes no arguments; -D macros at the build change it\n", program);
-        exit(2);
-    }
-    int device;
-    cudaDeviceProp prop;
-    float *out, rest;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaGetDeviceProperties(&prop, device));
-    CUDA_CHECK(cudaMalloc(&out, sizeof rest));
-    // x*x = 1 + 2^-11 + 2^-24: rounded, the last term is gone; fused, it is all that is left.
-    probeContraction<<<1, 1>>>(1.0f + 1.0f / 4096, -(1.0f + 1.0f / 2048), out);
-    CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaMemcpy(&rest, out, sizeof rest, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaFree(out));
-    printf("program: %s\nrevision: %d\ndevice: %s, ", program, revision, prop.name);
-    if (prop.major == 0)  // no card has 0: this is the CPU default
-        printf("%d cores\n", prop.multiProcessorCount);
-    else
-        printf("compute capability %d.%d, %d multiprocessors\n", prop.major, prop.minor,
-               prop.multiProcessorCount);
-    printf("contraction: %s\n", rest != 0.0f ? "fused" : "separate");
-}
-
-// The last line and the exit status; a verdict that could not be written is no pass.
-static int finish() {
-    if (g_failed == 0) printf("gates passed: %d\n", g_passed);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "the output could not be written\n");
-        return 2;
-    }
-    if (g_failed != 0) fprintf(stderr, "%d gate(s) failed\n", g_failed);
-    return g_failed == 0 ? 0 : 1;
-}
-// end shared helpers
-
-// tree definition: a block repeated in this lesson's programs; a test holds the copies equal.
-constexpr size_t kLeaf = 256;  // samples a leaf: part of the definition, nothing to tune
-
-// The shape of the tree over n samples, in 64 bits and without a sample: its leaves, the nodes
-// above count nodes, the values that a work buffer must hold, the samples of one leaf.
-static size_t leafCount(size_t n) { return n / kLeaf + (n % kLeaf != 0); }
-static size_t pairCount(size_t count) { return count / 2 + count % 2; }
-static size_t treeWorkCount(size_t n) { return leafCount(n); }
-static size_t leafSize(size_t n, size_t leaf) { return std::min(kLeaf, n - leaf * kLeaf); }
-
-// An operator: op(a, b) combines a node with its right neighbour, op.sample(x) is what a sample is
-// before the tree (at n = 1 too). None of them holds a product that could be contracted.
-template <typename T>
-struct Operator {
-    typedef T Type;
-    __host__ __device__ T sample(T x) const { return x; }
-};
-template <typename Op>
-using TypeOf = typename Op::Type;
-
-template <typename T>
-struct Sum : Operator<T> {
-    static_assert(T(-1) > T(0) || T(0.5) > T(0), "integers are summed unsigned, modulo 2^w");
-    __host__ __device__ T operator()(T a, T b) const { return a + b; }
-};
-template <typename T>
-struct Max : Operator<T> {  // NaN wins and -0.0 < +0.0, or the order would decide
-    __host__ __device__ T operator()(T a, T b) const {
-        if (a != a || b != b) return a != a ? a : b;
-        if (a == 0 && b == 0) return a + b;  // -0.0 only if both are
-        return a < b ? b : a;
-    }
-};
-template <typename T>
-struct All : Operator<T> {  // 1 if no sample is zero, else 0; NaN is not zero
-    __host__ __device__ T sample(T x) const { return x != 0 ? T(1) : T(0); }
-    __host__ __device__ T operator()(T a, T b) const { return a != 0 && b != 0 ? T(1) : T(0); }
-};
-
-// snippet: leaf
-// The leaf over in(first) .. in(first + count - 1), count <= 256; a slot past the end is absent.
-template <typename Op, typename In>
-TypeOf<Op> hostLeaf(Op op, In in, size_t first, size_t count) {
-    TypeOf<Op> slot[kLeaf];
-    for (size_t t = 0; t < count; ++t) slot[t] = op.sample(in(first + t));
-    for (size_t stride = kLeaf / 2; stride > 0; stride /= 2)
-        for (size_t t = 0; t < stride && t + stride < count; ++t)
-            slot[t] = op(slot[t], slot[t + stride]);
-    return slot[0];
-}
-// end snippet
-
-// snippet: pairs
-// Combines count nodes pairwise, in place, until one is left; an odd last one goes up unchanged.
-template <typename Op>
-TypeOf<Op> hostPairs(Op op, TypeOf<Op>* node, size_t count) {
-    for (; count > 1; count = pairCount(count)) {
-        for (size_t i = 0; i < count / 2; ++i) node[i] = op(node[2 * i], node[2 * i + 1]);
-        if (count % 2 != 0) node[count / 2] = node[count - 1];
-    }
-    return node[0];
-}
-// end snippet
-// end tree definition
-
-constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kThreads = 256;  // per block
+constexpr int kWarps = kThreads / 32;
 constexpr int kLane = kLeaf / 32;       // samples of a leaf that one lane holds
-constexpr int kAtOnce = 4;              // leaves in flight a warp: enough to keep the memory busy
-constexpr int kMaxSteps = 32 / kWarps;  // a block's nodes, one a warp and step, must fit one warp
-constexpr size_t kSpan = kAtOnce * kLeaf;  // samples a warp and step
+constexpr int kAtOnce = 4;              // leaves in flight per warp: they keep the memory busy
+constexpr int kMaxSteps = 32 / kWarps;  // a block's nodes, one per warp and step, must fit one warp
+constexpr size_t kSpan = kAtOnce * kLeaf;  // samples per warp and step
+static_assert(kThreads % 32 == 0 && kThreads <= 1024,
+              "a block is whole warps, at most 1,024 threads");
 static_assert((kAtOnce & (kAtOnce - 1)) == 0, "a warp's leaves must be one whole subtree");
-
-// An operator's identity e: op(x, e) has x's bits, so a slot that holds e counts as absent. For a
-// sum it is -0.0, since -0.0 + +0.0 is +0.0. An operator without one, as a - b, does not compile.
-template <typename T>
-T identityOf(Sum<T>) {
-    return T(-0.0);
-}
-template <typename T>
-T identityOf(All<T>) {
-    return T(1);
-}
-template <typename T>
-T identityOf(Max<T>) {
-    typedef std::numeric_limits<T> Limits;
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-}
 
 // snippet: warp
 // One warp's subtree over the kAtOnce leaves from in[0] on, of which `left` samples exist; lane 0
@@ -263,12 +97,32 @@ __global__ void __launch_bounds__(1024)
     if (threadIdx.x == 0) *result = *node;
 }
 
+// An operator's identity e: op(x, e) has x's bits, so a slot that holds e counts as absent. For a
+// sum it is -0.0, since -0.0 + +0.0 is +0.0. An operator without one, as a - b, does not compile.
+template <typename T>
+T identityOf(Sum<T>) {
+    return T(-0.0);
+}
+template <typename T>
+T identityOf(All<T>) {
+    return T(1);
+}
+template <typename T>
+T identityOf(Max<T>) {
+    typedef std::numeric_limits<T> Limits;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+
 static size_t blockCount(size_t n, int steps) { return (n - 1) / (kSpan * kWarps * steps) + 1; }
 
 // The values that fusedTree's work buffer must hold for n samples: the nodes of all rounds.
 static size_t fusedWorkCount(size_t n) {
-    size_t count = n == 0 ? 0 : blockCount(n, 1), values = count;
-    for (; count > 1; values += count) count = (count + 127) / 128;
+    size_t count = n == 0 ? 0 : blockCount(n, 1);
+    size_t values = count;
+    while (count > 1) {
+        count = (count + 127) / 128;
+        values += count;
+    }
     return values;
 }
 
@@ -294,115 +148,157 @@ const char* fusedTree(Op op, const TypeOf<Op>* in, size_t n, TypeOf<Op>* work, s
     return err == cudaSuccess ? nullptr : cudaGetErrorString(err);
 }
 
-// telling input: repeated likewise.
-// Sample i: on these another order gives other bits, where small integers or thousandths add up
-// nearly or wholly exactly. From integer arithmetic; the product is exact, the division rounds.
-template <typename T>
-__host__ __device__ T tellingSample(size_t i) {
-    unsigned z = (unsigned)i * 2654435761u;
-    z ^= z >> 15;
-    z *= 2246822519u;
-    z ^= z >> 13;
-    if (T(0.5) == T(0)) return (T)(z * 0x9e3779b97f4a7c15ULL + i);  // T is an integer
-    const float x = (float)((int)(z >> 8) - (1 << 23)) * (1.0f / (1 << 23));
-    return sizeof(T) == sizeof(float) ? (T)x : (T)((double)x / 3.0);
-}
-
-// The bits of a result; of a NaN the canonical ones, since payloads differ from machine to machine.
-template <typename T>
-unsigned long long canonicalBits(T x) {
-    unsigned long long bits = 0;
-    if (x != x) return sizeof x == sizeof(float) ? 0x7fc00000 : 0x7ff8000000000000;
-    memcpy(&bits, &x, sizeof x);  // little-endian, as every host of CUDA is
-    return bits;
-}
-// end telling input
-
-// known answers: repeated likewise. Over samples 0 .. n - 1; three separate readings of the
-// definition agreed on them.
-struct Known {
-    size_t n;
-    unsigned long long floatSum, floatDifference, doubleSum, doubleDifference;
-};
-constexpr Known kKnown[] = {
-    {1025, 0xc152ee96, 0xc20c838a, 0xc01193e1cd555553, 0xc0276b4199555555},
-    {1793, 0xc12b6d6c, 0xc1e1a36a, 0xc00c923c85555555, 0xc022cd9e39555555},
-    {4194915, 0x43c91abb, 0xc2c19544, 0x4060c23ab8400001, 0xc04021c6d1aaaaa8},
-};
-// end known answers
-
 #ifndef FUSED_TREE_NO_MAIN
-constexpr size_t kLargest = kKnown[2].n;
-static void *g_in, *g_work, *g_result;  // on the device, for every type in turn
+constexpr size_t kLargest = kKnownAnswers[2].n;
+static void* g_in;  // on the device, for every type in turn
+static void* g_work;
+static void* g_result;
 static unsigned long long g_runHash = kFnvOffset;
 
-struct PaddedSum : Sum<float> {};  // planted: absent samples count as +0.0
-static float identityOf(PaddedSum) { return 0.0f; }
-
+// The bits of the fused tree over the first n samples on the device.
 template <typename Op>
 unsigned long long fusedBits(Op op, size_t n, int steps) {
-    TypeOf<Op> tree, *in = (TypeOf<Op>*)g_in, *work = (TypeOf<Op>*)g_work;
-    const size_t capacity = fusedWorkCount(kLargest);
-    const char* error = fusedTree(op, in, n, work, capacity, (TypeOf<Op>*)g_result, 0, steps);
-    if (error != nullptr) fprintf(stderr, "fusedTree, n = %zu: %s\n", n, error), exit(2);
+    typedef TypeOf<Op> T;
+    T tree;
+    const char* error =
+        fusedTree(op, (T*)g_in, n, (T*)g_work, fusedWorkCount(kLargest), (T*)g_result, 0, steps);
+    if (error != nullptr) {
+        fprintf(stderr, "fusedTree, n = %zu: %s\n", n, error);
+        exit(2);
+    }
     CUDA_CHECK(cudaMemcpy(&tree, g_result, sizeof tree, cudaMemcpyDeviceToHost));
     return canonicalBits(tree);
 }
 
-// One row: an operator at every size, by small and large blocks, against the known answer where
-// there is one, else the definition. Returns the first n that differs, or 0.
+// The bits that the definition gives; node is memory for its leaves.
 template <typename Op>
-size_t compare(const char* name, unsigned long long Known::*answer) {
-    std::vector<TypeOf<Op>> samples(kLargest), node(treeWorkCount(kLargest));
-    for (size_t i = 0; i < kLargest; ++i) samples[i] = tellingSample<TypeOf<Op>>(i);
-    const auto in = [&samples](size_t i) { return samples[i]; };
-    const size_t bytes = sizeof samples[0] * kLargest;
-    CUDA_CHECK(cudaMemcpy(g_in, samples.data(), bytes, cudaMemcpyHostToDevice));
-    std::vector<size_t> sizes;
-    for (size_t n = 1; n <= 2 * kLeaf + 1; ++n) sizes.push_back(n);
-    for (const Known& k : kKnown) sizes.push_back(k.n);
-    unsigned long long hash = kFnvOffset, bits = 0;
-    size_t wrong = 0;
-    for (size_t n : sizes) {
-        for (size_t leaf = 0; leaf < leafCount(n); ++leaf)
-            node[leaf] = hostLeaf(Op(), in, leaf * kLeaf, leafSize(n, leaf));
-        unsigned long long want = canonicalBits(hostPairs(Op(), node.data(), leafCount(n)));
-        for (const Known& k : kKnown) want = answer && k.n == n ? k.*answer : want;
+unsigned long long definedBits(Op op, const TypeOf<Op>* x, size_t n, TypeOf<Op>* node) {
+    const auto in = [x](size_t i) { return x[i]; };
+    for (size_t leaf = 0; leaf < leafCount(n); ++leaf)
+        node[leaf] = hostLeaf(op, in, leaf * kLeaf, leafSize(n, leaf));
+    return canonicalBits(hostPairs(op, node, leafCount(n)));
+}
+
+// The sizes that are compared: every one up to kSmall, then those with known answers.
+constexpr int kSmall = 2 * (int)kLeaf + 1;
+constexpr int kSizes = kSmall + 3;
+static size_t sizeAt(int s) { return s < kSmall ? (size_t)s + 1 : kKnownAnswers[s - kSmall].n; }
+
+// One row: an operator at every size, by the smallest and the largest blocks, against the known
+// answer (a member of KnownAnswer) where there is one, else against the definition. Returns the
+// first n that differs, or 0.
+template <typename Op>
+size_t compareSizes(const char* name, unsigned long long KnownAnswer::*answer) {
+    typedef TypeOf<Op> T;
+    std::vector<T> samples(kLargest);
+    std::vector<T> node(treeWorkCount(kLargest));
+    for (size_t i = 0; i < kLargest; ++i) samples[i] = sampleAt<T>(i);
+    CUDA_CHECK(cudaMemcpy(g_in, samples.data(), sizeof(T) * kLargest, cudaMemcpyHostToDevice));
+    unsigned long long hash = kFnvOffset;
+    unsigned long long bits = 0;
+    size_t firstWrong = 0;
+    for (int s = 0; s < kSizes; ++s) {
+        const size_t n = sizeAt(s);
+        unsigned long long want = definedBits(Op(), samples.data(), n, node.data());
+        for (const KnownAnswer& known : kKnownAnswers)
+            if (answer != nullptr && known.n == n) want = known.*answer;
         for (int steps : {1, kMaxSteps}) {
             bits = fusedBits(Op(), n, steps);
-            if (bits != want && wrong == 0) wrong = n;
+            if (bits != want && firstWrong == 0) firstWrong = n;
         }
-        hash = fnv1a(hash, bits, (int)sizeof samples[0]);
+        hash = fnv1a(hash, bits, (int)sizeof(T));
     }
     g_runHash = fnv1a(g_runHash, hash, 8);
-    printf("%-11s %5zu  0x%016llx  0x%016llx\n", name, sizes.size(), bits, hash);
-    return wrong;
+    printf("%-11s %5d  0x%016llx  0x%016llx\n", name, kSizes, bits, hash);
+    return firstWrong;
+}
+
+template <typename Op>
+unsigned long long bitsOf(Op op, const std::vector<float>& x) {
+    CUDA_CHECK(cudaMemcpy(g_in, x.data(), sizeof(float) * x.size(), cudaMemcpyHostToDevice));
+    return fusedBits(op, x.size(), 1);
+}
+
+// What a wrong maximum shows: NaN must win, and +0.0 over -0.0, from every place. Slot 0 is the
+// left operand at every node, the last slot the right one, the middle one is both. The wanted bits
+// are written down, since the definition on the host has the same operator, with the same faults.
+static void tableMax() {
+    constexpr size_t n = 1793;  // eight leaves, the last of one sample
+    constexpr size_t kSlots[] = {0, n / 2, n - 1};
+    const float infinity = std::numeric_limits<float>::infinity();
+    const struct {
+        const char* name;
+        float one;
+        float others;
+        unsigned long long want;
+    } rows[] = {
+        {"NaN, else infinity", std::numeric_limits<float>::quiet_NaN(), infinity, 0x7fc00000},
+        {"+0.0, else -0.0", 0.0f, -0.0f, 0},
+        {"-0.0, else +0.0", -0.0f, 0.0f, 0},
+        {"-0.0 alone", -0.0f, -0.0f, 0x80000000},
+        {"-infinity alone", -infinity, -infinity, 0xff800000}};
+    const char* wrongRow = nullptr;
+    size_t wrongSlot = 0;
+    printf("\nmax of %zu floats    at slot %-4zu  at slot %-4zu  at slot %-4zu  wanted\n", n,
+           kSlots[0], kSlots[1], kSlots[2]);
+    for (const auto& row : rows) {
+        printf("%-19s", row.name);
+        for (size_t slot : kSlots) {
+            std::vector<float> x(n, row.others);
+            x[slot] = row.one;
+            const unsigned long long bits = bitsOf(Max<float>(), x);
+            printf("  0x%08llx  ", bits);
+            if (bits != row.want && wrongRow == nullptr) {
+                wrongRow = row.name;
+                wrongSlot = slot;
+            }
+        }
+        printf("  0x%08llx\n", row.want);
+    }
+    puts("");
+    gate(wrongRow == nullptr, "max: NaN and signs of zero", "first: %s, slot %zu", wrongRow,
+         wrongSlot);
+}
+
+struct PaddedSum : Sum<float> {};  // planted: absent samples count as +0.0
+static float identityOf(PaddedSum) { return 0.0f; }
+
+// Absent samples: a sum of -0.0 over a ragged leaf keeps its sign, and a wrong identity loses it.
+static void tableAbsent() {
+    const std::vector<float> zeros(1000, -0.0f);  // 24 slots of the last leaf are absent
+    const unsigned long long tree = bitsOf(Sum<float>(), zeros);
+    const unsigned long long padded = bitsOf(PaddedSum(), zeros);
+    printf("\n1,000 times -0.0: 0x%08llx; filled up with +0.0: 0x%08llx\n\n", tree, padded);
+    gate(tree == 0x80000000, "all -0.0 gives -0.0", "0x%08llx", tree);
+    gate(padded == 0, "planted: +0.0 is no identity", "0x%08llx, want 0", padded);
 }
 
 int main(int argc, char**) {
-    printHead("canonical_tree/fused_tree", 1, argc);
-    printf(
-        "n: %zu\n\nOne pass over the samples by blocks of %d and of %d leaves, for n from 1 to\n",
-        kLargest, kWarps * kAtOnce, kMaxSteps * kWarps * kAtOnce);
-    printf("%zu, %zu, %zu and %zu, against the definition.\n\n", 2 * kLeaf + 1, kKnown[0].n,
-           kKnown[1].n, kLargest);
-    for (void** p : {&g_in, &g_work, &g_result}) CUDA_CHECK(cudaMalloc(p, 8 * kLargest));
+    printHead("canonical_tree/fused_tree", 2, argc);
+    printf("n: %zu\n\n", kLargest);
+    printf("One pass over the samples by blocks of %d and of %d leaves, for n from 1 to\n",
+           kWarps * kAtOnce, kMaxSteps * kWarps * kAtOnce);
+    printf("%d, %zu, %zu and %zu, against the definition.\n\n", kSmall, kKnownAnswers[0].n,
+           kKnownAnswers[1].n, kLargest);
+    const size_t bytes = sizeof(double) * kLargest;
+    CUDA_CHECK(cudaMalloc(&g_in, bytes));
+    CUDA_CHECK(cudaMalloc(&g_work, sizeof(double) * fusedWorkCount(kLargest)));
+    CUDA_CHECK(cudaMalloc(&g_result, sizeof(double)));
+    const char* names[] = {"sum float", "sum double", "sum uint32", "max float", "all float"};
     printf("operator    sizes  bits at the last n  hash over all sizes\n");
-    const char* rows[] = {"sum float", "sum double", "sum uint32", "max float", "all float"};
-    size_t wrong[] = {compare<Sum<float>>(rows[0], &Known::floatSum),
-                      compare<Sum<double>>(rows[1], &Known::doubleSum),
-                      compare<Sum<unsigned>>(rows[2], nullptr),
-                      compare<Max<float>>(rows[3], nullptr), compare<All<float>>(rows[4], nullptr)};
-    const std::vector<float> zeros(1000, -0.0f);  // ragged: 24 slots of the last leaf are absent
-    CUDA_CHECK(cudaMemcpy(g_in, zeros.data(), 4 * zeros.size(), cudaMemcpyHostToDevice));
-    const unsigned long long tree = fusedBits(Sum<float>(), 1000, 1);
-    const unsigned long long padded = fusedBits(PaddedSum(), 1000, 1);
-    printf("\n1,000 times -0.0: 0x%08llx; filled up with +0.0: 0x%08llx\n\nrun hash: 0x%016llx\n\n",
-           tree, padded, g_runHash);
-    for (int r = 0; r < 5; ++r) gate(wrong[r] == 0, rows[r], "first at n = %zu", wrong[r]);
-    gate(tree == 0x80000000, "all -0.0 gives -0.0", "0x%08llx", tree);
-    gate(padded == 0, "planted: +0.0 is no identity", "0x%08llx, want 0", padded);
-    for (void* p : {g_in, g_work, g_result}) CUDA_CHECK(cudaFree(p));
+    const size_t firstWrong[] = {compareSizes<Sum<float>>(names[0], &KnownAnswer::floatSum),
+                                 compareSizes<Sum<double>>(names[1], &KnownAnswer::doubleSum),
+                                 compareSizes<Sum<unsigned>>(names[2], nullptr),
+                                 compareSizes<Max<float>>(names[3], nullptr),
+                                 compareSizes<All<float>>(names[4], nullptr)};
+    printf("\nrun hash: 0x%016llx\n\n", g_runHash);
+    for (int r = 0; r < 5; ++r)
+        gate(firstWrong[r] == 0, names[r], "first at n = %zu", firstWrong[r]);
+    tableMax();
+    tableAbsent();
+    CUDA_CHECK(cudaFree(g_in));
+    CUDA_CHECK(cudaFree(g_work));
+    CUDA_CHECK(cudaFree(g_result));
     return finish();
 }
 #endif

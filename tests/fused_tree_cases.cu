@@ -1,9 +1,13 @@
-// Stands behind a copy of fused_tree.cu built with -DFUSED_TREE_NO_MAIN: every case is compared
-// with a tree written here straight from the definition. Arguments name the groups of cases; prints
-// how many trees agreed and one line on stderr for the first of each group that did not.
+// Every case of the fused tree is compared with a tree written here straight from the definition.
+// Arguments name the groups of cases; prints how many trees agreed, and on stderr those that did
+// not.
 //
 //   cases GROUP ...    groups: small leaves powers slots zeros refused captured sizes big
+#define FUSED_TREE_NO_MAIN
+#include "../canonical_tree/fused_tree.cu"
+
 #include <cmath>
+#include <initializer_list>
 #include <string>
 
 static long long g_agreed = 0;
@@ -23,8 +27,10 @@ static TypeOf<Op> reference(Op op, const TypeOf<Op>* in, size_t n) {
     for (size_t first = 0; first < n; first += 256) {
         bool present[256] = {};
         T value[256] = {};
-        for (size_t t = 0; t < 256 && first + t < n; ++t)
-            present[t] = true, value[t] = op.sample(in[first + t]);
+        for (size_t t = 0; t < 256 && first + t < n; ++t) {
+            present[t] = true;
+            value[t] = op.sample(in[first + t]);
+        }
         for (int apart = 128; apart >= 1; apart /= 2)
             for (int t = 0; t < apart; ++t)
                 if (present[t + apart]) value[t] = op(value[t], value[t + apart]);
@@ -83,16 +89,16 @@ struct Device {
 };
 
 template <typename T>
-static std::vector<T> telling(size_t n) {
+static std::vector<T> samples(size_t n) {
     std::vector<T> x(n);
-    for (size_t i = 0; i < n; ++i) x[i] = tellingSample<T>(i);
+    for (size_t i = 0; i < n; ++i) x[i] = sampleAt<T>(i);
     return x;
 }
 
 // Every n from 1 to 1,025.
 template <typename Op>
 static void small(std::initializer_list<int> steps) {
-    const auto x = telling<TypeOf<Op>>(1025);
+    const auto x = samples<TypeOf<Op>>(1025);
     Device<Op> d(x.size());
     d.put(x);
     for (size_t n = 1; n <= x.size(); ++n) d.check(x.data(), n, steps);
@@ -101,7 +107,7 @@ static void small(std::initializer_list<int> steps) {
 // Every leaf count from 1 to 1,025, the last leaf ragged; the reference takes each whole leaf once.
 static void leafCounts() {
     typedef Sum<float> Op;
-    const auto x = telling<float>(1025 * 256);
+    const auto x = samples<float>(1025 * 256);
     Device<Op> d(x.size());
     d.put(x);
     std::vector<float> whole;
@@ -129,7 +135,7 @@ static void leafCounts() {
 // Around every power of two to 2^20, and around blocks' borders.
 template <typename Op>
 static void powers(size_t most) {
-    const auto x = telling<TypeOf<Op>>(most + 1);
+    const auto x = samples<TypeOf<Op>>(most + 1);
     Device<Op> d(x.size());
     d.put(x);
     for (size_t p = 2048; p <= most; p *= 2)
@@ -142,7 +148,7 @@ static void powers(size_t most) {
 // register.
 template <typename Op>
 static void slots(TypeOf<Op> special, TypeOf<Op> other, const char* what) {
-    auto x = telling<TypeOf<Op>>(700);
+    auto x = samples<TypeOf<Op>>(700);
     x[3] = other;
     Device<Op> d(x.size());
     for (size_t slot = 0; slot < 256; ++slot) {
@@ -176,7 +182,9 @@ static void zeros() {
         Device<Max<T>> max(n);
         Device<All<T>> all(n);
         const auto checkAll = [&](const char* what) {
-            sum.put(x), max.put(x), all.put(x);
+            sum.put(x);
+            max.put(x);
+            all.put(x);
             sum.check(x.data(), n, {1, 4}, what);
             max.check(x.data(), n, {1, 4}, what);
             all.check(x.data(), n, {1, 4}, what);
@@ -210,7 +218,8 @@ static void refusals() {
         {fusedTree(op, d.in, 9, (float*)nullptr, enough, d.result, 0), "pointer is null"},
         {fusedTree(op, d.in, 9, d.work, enough, (float*)nullptr, 0), "pointer is null"},
         {fusedTree(op, d.in, 1000, d.work, enough - 1, d.result, 0), "work buffer"},
-        {fusedTree(op, d.in, rounds, d.work, fusedWorkCount(rounds) - 1, d.result, 0), "work buffer"},
+        {fusedTree(op, d.in, rounds, d.work, fusedWorkCount(rounds) - 1, d.result, 0),
+         "work buffer"},
         {fusedTree(op, d.in, beyond, d.work, ~(size_t)0, d.result, 0, 1), "2^31 - 1 blocks"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, 3), "1, 2 or 4 steps"},
         {fusedTree(op, d.in, 9, d.work, enough, d.result, 0, 8), "1, 2 or 4 steps"},
@@ -246,11 +255,12 @@ static void captured() {
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    auto x = telling<float>(n);
+    auto x = samples<float>(n);
     d.put(x);
     CUDA_CHECK(cudaStreamCreate(&stream));
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    const char* error = fusedTree(Sum<float>(), d.in, n, d.work, fusedWorkCount(n), d.result, stream);
+    const char* error =
+        fusedTree(Sum<float>(), d.in, n, d.work, fusedWorkCount(n), d.result, stream);
     if (error != nullptr) differ(error);
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
@@ -301,15 +311,15 @@ static void sizes() {
 
 // More than 2^32 samples on a card: against the leaves of the definition, from samples that are
 // computed anew on the host, so that no host memory of that size is needed.
-__global__ void fillTelling(float* in, size_t n) {
+__global__ void fillSamples(float* in, size_t n) {
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (size_t)gridDim.x * blockDim.x)
-        in[i] = tellingSample<float>(i);
+        in[i] = sampleAt<float>(i);
 }
 static void big() {
     const size_t n = ((size_t)1 << 32) + 1234567;
     Device<Sum<float>> d(n);
-    fillTelling<<<4096, 256>>>(d.in, n);
+    fillSamples<<<4096, 256>>>(d.in, n);
     CUDA_CHECK(cudaGetLastError());
     std::vector<float> node((n + 255) / 256);
 #ifdef _OPENMP
@@ -318,7 +328,7 @@ static void big() {
     for (long long leaf = 0; leaf < (long long)node.size(); ++leaf) {
         float x[256];
         const size_t first = (size_t)leaf * 256, count = std::min<size_t>(256, n - first);
-        for (size_t t = 0; t < count; ++t) x[t] = tellingSample<float>(first + t);
+        for (size_t t = 0; t < count; ++t) x[t] = sampleAt<float>(first + t);
         node[(size_t)leaf] = reference(Sum<float>(), x, count);
     }
     for (size_t count = node.size(); count > 1; count = (count + 1) / 2) {
@@ -360,8 +370,14 @@ int main(int argc, char** argv) {
             powers<Max<float>>(1 << 17);
             powers<Sum<unsigned long long>>(1 << 17);
         }
-        if (is("slots")) allSlots<float>(), allSlots<double>();
-        if (is("zeros")) zeros<float>(), zeros<double>();
+        if (is("slots")) {
+            allSlots<float>();
+            allSlots<double>();
+        }
+        if (is("zeros")) {
+            zeros<float>();
+            zeros<double>();
+        }
         if (is("refused")) refusals();
         if (is("captured")) captured();
         if (is("sizes")) sizes();

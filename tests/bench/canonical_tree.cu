@@ -42,8 +42,6 @@ cudaError_t gpuToGpuSum(const double* in, double* out, size_t n) {
 
 #define FUSED_TREE_NO_MAIN
 #include "../../canonical_tree/fused_tree.cu"
-typedef const char* TreeError;
-#include "level_tree.h"  // cut out of canonical_tree.cu by run_canonical_tree.sh
 
 constexpr int kRounds = 25;
 constexpr size_t kSizes[] = {(1u << 22) + 611, 1u << 24, 1u << 28, 1u << 30};
@@ -51,10 +49,10 @@ constexpr size_t kBuffer = (size_t)1 << 30;      // values: 4 or 8 GiB, many tim
 constexpr size_t kCacheBytes = (size_t)1 << 27;  // up to here "cache" is measured too
 
 template <typename T>
-__global__ void fillTelling(T* in, size_t n) {
+__global__ void fillSamples(T* in, size_t n) {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-        in[i] = tellingSample<T>(i);
+        in[i] = sampleAt<T>(i);
 }
 
 template <typename T>
@@ -129,7 +127,7 @@ static void bench(const char* type) {
     CUDA_CHECK(cudaMalloc(&result, sizeof(T)));
     CUDA_CHECK(cub::DeviceReduce::Sum(nullptr, temporaryBytes, in, result, (int)kBuffer));
     CUDA_CHECK(cudaMalloc(&temporary, temporaryBytes));
-    fillTelling<<<4096, kThreads>>>(in, kBuffer);
+    fillSamples<<<4096, kThreads>>>(in, kBuffer);
     CUDA_CHECK(cudaDeviceSynchronize());
 
     const auto fused = [=](int steps) {

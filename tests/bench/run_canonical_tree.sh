@@ -1,33 +1,17 @@
 #!/usr/bin/env bash
 # Behind `make bench LESSON=canonical_tree`: the host tree beside OpenMP's sum, and on a card the fused
 # tree beside CUB, the levels and a copy. With CCCL=dir (a checkout or an unpacked wheel, 3.1 or
-# later) CUB's gpu_to_gpu too. Needs what the Makefile exports: ROOT BUILD DEVICE NVCC ARCH CXX
-# HOST_FLAGS MFMA OPENMP, and CCCL where it is given.
+# later) CUB's gpu_to_gpu too. Environment: what tools/compile.sh asks for, ROOT, OPENMP, and CCCL
+# where it is given.
 set -euo pipefail
 
 bench=$ROOT/tests/bench
-lesson=$ROOT/canonical_tree/canonical_tree.cu
 dir=$BUILD/bench/canonical_tree
 mkdir -p "$dir"
 
-# cut NAME ...: the lesson's marked blocks of these names, in the order of the file.
-cut_blocks() {
-    local name text
-    for name in "$@"; do
-        text=$(sed -n "\#^// $name:#,\#^// end $name\$#p" "$lesson")
-        if [ -z "$text" ]; then
-            echo "bench: no block '$name' in $lesson" >&2
-            return 2
-        fi
-        printf '%s\n\n' "$text"
-    done
-}
-
 if [ "$OPENMP" = yes ]; then
-    cut_blocks 'tree definition' 'host tree' 'telling input' >"$dir/host_tree.h"
-    # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS $MFMA -fopenmp -I"$dir" -x c++ "$bench/canonical_tree_host.cu" -o "$dir/host" -pthread
-    echo "host tree, $CXX $HOST_FLAGS $MFMA -fopenmp:"
+    DEVICE=cpu bash "$ROOT/tools/compile.sh" "$bench/canonical_tree_host.cu" "$dir/host" nofmad -fopenmp
+    echo "host tree, $CXX:"
     "$dir/host"
 else
     echo 'left out: the host tree beside OpenMP: this compiler has no OpenMP'
@@ -50,20 +34,15 @@ cccl_includes() {
     return 2
 }
 
-cut_blocks 'level tree' >"$dir/level_tree.h"
-flags="-std=c++17 -O3 -arch=$ARCH -Xcompiler -ffp-contract=off -diag-suppress 177 -I$dir"
-objects=$dir/bench.o
-gpu_to_gpu=0
+# 177: functions of the lesson that a benchmark does not call.
+build() { bash "$ROOT/tools/compile.sh" "$bench/canonical_tree.cu" "$@" -diag-suppress 177; }
 if [ -n "${CCCL:-}" ]; then
     includes=$(cccl_includes)
-    gpu_to_gpu=1
-    objects="$objects $dir/gpu_to_gpu.o"
-    # shellcheck disable=SC2086 # lists of words
-    "$NVCC" $flags $includes -DBENCH_GPU_TO_GPU=2 -c "$bench/canonical_tree.cu" -o "$dir/gpu_to_gpu.o"
+    # shellcheck disable=SC2086 # a list of words
+    build "$dir/gpu_to_gpu.o" fmad $includes -DBENCH_GPU_TO_GPU=2 -c
+    build "$dir/bench" fmad -DBENCH_GPU_TO_GPU=1 "$dir/gpu_to_gpu.o"
+else
+    build "$dir/bench" fmad
 fi
-# shellcheck disable=SC2086 # lists of words
-"$NVCC" $flags -DBENCH_GPU_TO_GPU=$gpu_to_gpu -c "$bench/canonical_tree.cu" -o "$dir/bench.o"
-# shellcheck disable=SC2086 # lists of words
-"$NVCC" $flags $objects -o "$dir/bench"
 echo
 "$dir/bench"

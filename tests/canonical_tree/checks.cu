@@ -1,9 +1,13 @@
-// Stands behind canonical_tree.cu in one file, whose main the tests rename: checks of the library
-// part, by name, against the reference in C. Prints what it did, and the first thing that is wrong.
+// Checks of what canonical_tree.cu and wrong_orders.cu define, by name, against the reference in C.
+// Prints what it did, and the first thing that is wrong.
+#define WRONG_ORDERS_NO_MAIN
+#include "../../canonical_tree/wrong_orders.cu"
+
 #include "reference.h"
 
-#include <cerrno>
 #include <functional>
+#include <string>
+#include <thread>
 
 [[noreturn]] static void wrong(const char* format, ...) {
     va_list args;
@@ -15,7 +19,8 @@
     exit(1);
 }
 
-// In place of the lesson's memory, of the sizes a check needs.
+// On the device, of the sizes a check needs.
+static void *g_in, *g_work0, *g_work1, *g_result;
 static size_t g_capacity;
 constexpr size_t kSweep = 1025;  // every leaf count up to this
 
@@ -24,20 +29,20 @@ static void checkTree(const char* error) {
 }
 template <typename Op>
 auto sampleOf(Op) {
-    return [](size_t i) { return tellingSample<TypeOf<Op>>(i); };
+    return [](size_t i) { return sampleAt<TypeOf<Op>>(i); };
 }
 template <typename T>
-__global__ void fillTelling(T* in, size_t n) {
+__global__ void fillSamples(T* in, size_t n) {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) in[i] = tellingSample<T>(i);
+    if (i < n) in[i] = sampleAt<T>(i);
 }
 template <typename T>
 void fill(size_t n) {
-    fillTelling<<<(unsigned)leafCount(n), (unsigned)kLeaf>>>((T*)g_in, n);
+    fillSamples<<<(unsigned)leafCount(n), (unsigned)kLeaf>>>((T*)g_in, n);
     CUDA_CHECK(cudaGetLastError());
 }
 
-// The bits of hostTree over n telling samples, or with a chunk those of chunkedTree.
+// The bits of hostTree over n samples, or with a chunk those of chunkedTree.
 template <typename Op>
 unsigned long long hostBits(Op op, size_t n, size_t chunk, int* threads) {
     std::vector<TypeOf<Op>> work(chunk ? chunkWorkCount(n, chunk) : treeWorkCount(n));
@@ -58,7 +63,7 @@ unsigned long long deviceBits(Op op, size_t n, const TypeOf<Op>* init) {
     return canonicalBits(result);
 }
 
-// A subject: a lesson's operator over the telling samples, and the same in the reference.
+// A subject: a lesson's operator over the samples, and the same in the reference.
 static std::vector<float> g_floats;
 static std::vector<double> g_doubles;
 static std::vector<unsigned long long> g_integers;
@@ -114,9 +119,9 @@ static std::vector<size_t> aroundPowers() {
 static void samples() {
     makeSamples(70000);
     for (size_t i = 0; i < g_floats.size(); ++i)
-        if (canonicalBits(g_floats[i]) != canonicalBits(tellingSample<float>(i)) ||
-            canonicalBits(g_doubles[i]) != canonicalBits(tellingSample<double>(i)) ||
-            g_integers[i] != tellingSample<unsigned long long>(i))
+        if (canonicalBits(g_floats[i]) != canonicalBits(sampleAt<float>(i)) ||
+            canonicalBits(g_doubles[i]) != canonicalBits(sampleAt<double>(i)) ||
+            g_integers[i] != sampleAt<unsigned long long>(i))
             wrong("sample %zu", i);
 }
 
@@ -174,10 +179,10 @@ static void deviceSizes() {
 // The lesson's known answers, by the reference; its own wrong orders, by the reference's; and that
 // each of these shows on the floats, the doubles and the integers of each input.
 static void orders() {
-    makeSamples(kKnown[2].n);
+    makeSamples(kKnownAnswers[2].n);
     const ref_order byIndex[] = {REF_TREE,      REF_ASCENDING, REF_ODD_MERGED,  REF_HALF_APART,
                                  REF_LEFT_FOLD, REF_LEAF_FOLD, REF_THREE_LEAVES};
-    for (const Known& k : kKnown) {
+    for (const KnownAnswer& k : kKnownAnswers) {
         std::vector<unsigned long long> tree;
         for (int order = kTree; order <= kThreeLeaves; ++order) {
             std::string same;
@@ -186,10 +191,10 @@ static void orders() {
                 const unsigned long long want = reference(op, byIndex[order], k.n);
                 std::vector<TypeOf<decltype(op)>> x(k.n);
                 for (size_t i = 0; i < k.n; ++i) x[i] = sampleOf(op)(i);
-                const unsigned long long got = orderBits(order, op, x, k.n);
+                const unsigned long long got = canonicalBits(inOrder((Order)order, op, x, k.n));
                 if (got != want)
-                    wrong("%s, %s, n = %zu: 0x%llx, reference 0x%llx", kOrders[order], name, k.n,
-                          got, want);
+                    wrong("%s, %s, n = %zu: 0x%llx, reference 0x%llx", kOrderNames[order], name,
+                          k.n, got, want);
                 if (order == kTree) tree.push_back(want);
                 if (got == tree[subject++]) same += std::string(name) + ";";
             });
@@ -202,11 +207,12 @@ static void orders() {
                 continue;
             }
             const bool noOddNode = order == kOddMerged && k.n == 1793;  // eight leaves
+            if (noOddNode != isTree((Order)order, k.n)) wrong("isTree at n = %zu", k.n);
             const auto has = [&](const char* name) { return same.find(name) != std::string::npos; };
             const bool blind = (has("float sum") && has("float a-b")) ||
                                (has("double sum") && has("double a-b")) || has("mix");
             if (blind != noOddNode)
-                wrong("%s at n = %zu has the tree's bits in: %s", kOrders[order], k.n,
+                wrong("%s at n = %zu has the tree's bits in: %s", kOrderNames[order], k.n,
                       same.c_str());
         }
     }
@@ -214,7 +220,7 @@ static void orders() {
     for (size_t n : {(size_t)8449, (size_t)66049})
         for (int order = kAscending; order <= kThreeLeaves; ++order)
             if (reference(Mix(), byIndex[order], n) == reference(Mix(), REF_TREE, n))
-                wrong("%s at n = %zu has the tree's bits in: mix", kOrders[order], n);
+                wrong("%s at n = %zu has the tree's bits in: mix", kOrderNames[order], n);
 }
 
 static void chunks() {
@@ -251,6 +257,51 @@ static void chunks() {
     const size_t huge = (size_t)1 << 63;
     if (hostBits(Mix(), 70000, huge, nullptr) != reference(Mix(), REF_TREE, 70000))
         wrong("chunk 2^63");
+}
+
+// Data that arrives in pieces: every number of chunks to 200, the last one shorter, and sizes of
+// more than a leaf; no more nodes than levels are written.
+static void pieces() {
+    makeSamples(70000);
+    const auto compare = [](auto op, const char* name, size_t n, size_t chunk) {
+        typedef TypeOf<decltype(op)> T;
+        std::vector<T> work(leafCount(chunk));
+        PieceTree<decltype(op)> pieces;
+        for (T& node : pieces.node) node = T(42);
+        size_t chunks = 0;
+        for (size_t first = 0; first < n; first += chunk, ++chunks) {
+            const auto in = [=](size_t i) { return sampleOf(op)(first + i); };
+            const size_t count = std::min(chunk, n - first);
+            T tree;
+            checkTree(hostTree(op, in, count, nullptr, work.data(), work.size(), &tree, nullptr));
+            pieces.add(op, tree);
+        }
+        const unsigned long long got = canonicalBits(pieces.finish(op)),
+                                 want = reference(op, REF_TREE, n);
+        if (got != want)
+            wrong("%s, n = %zu in pieces of %zu: 0x%llx, reference 0x%llx", name, n, chunk, got,
+                  want);
+        for (int level = 0; level < 64; ++level)
+            if (chunks >> level == 0 && pieces.node[level] != T(42))
+                wrong("%zu chunks kept a node at level %d", chunks, level);
+    };
+    for (size_t leaves = 1; leaves <= 200; ++leaves)
+        eachSubject([=](auto op, const char* name) { compare(op, name, ragged(leaves), kLeaf); });
+    for (size_t chunk = 2 * kLeaf; chunk <= 131072; chunk *= 2)
+        for (size_t n : {(size_t)1, chunk - 1, chunk, chunk + 1, (size_t)65537, (size_t)69999})
+            if (n < 70000)
+                eachSubject([=](auto op, const char* name) { compare(op, name, n, chunk); });
+}
+
+// The rule of the gate "each wrong order shows", for all that can be the same or not.
+static void shows() {
+    for (int mask = 0; mask < 32; ++mask) {
+        bool same[kSubjects];
+        for (int s = 0; s < kSubjects; ++s) same[s] = (mask >> s & 1) != 0;
+        const bool floats = (mask & 3) != 3, doubles = (mask & 12) != 12, integers = mask < 16;
+        if (showsOnAll(same) != (floats && doubles && integers))
+            wrong("of float sum, a-b, double sum, a-b, mix the same (mask %d)", mask);
+    }
 }
 
 // op over x on the host, in chunks of one leaf and on the device: all must give the same; returns
@@ -498,7 +549,7 @@ static void errors() {
     CUDA_CHECK(cudaStreamDestroy(stream));
     checkTree(tree());
     CUDA_CHECK(cudaMemcpy(&bits, g_result, 4, cudaMemcpyDeviceToHost));
-    if (bits != kKnown[0].floatSum) wrong("the tree after the errors: 0x%x", bits);
+    if (bits != kKnownAnswers[0].floatSum) wrong("the tree after the errors: 0x%x", bits);
 }
 
 // A level reads one work buffer and writes the other: after two levels, neither is as it was.
@@ -528,30 +579,6 @@ static void indexSum(size_t chunk) {
 }
 static void hostIndices() { indexSum(0); }
 static void chunkIndices() { indexSum((size_t)1 << 31); }
-
-// A team of threads that shrank grows again, whoever has taken the place meanwhile.
-static void teams() {
-    makeSamples(70000);
-    const unsigned long long want = reference(Mix(), REF_TREE, 70000);
-    const auto ask = [want](int asked) {
-        if (hostBits(Mix(), 70000, 0, &asked) != want) wrong("so many threads: %d", asked);
-        return asked;
-    };
-    const int before = ask(6);
-    ask(2);
-    std::mutex door;
-    std::vector<std::thread> others;
-    door.lock();
-    try {
-        while (others.size() < 64)
-            others.emplace_back([&door] { std::lock_guard<std::mutex> through(door); });
-    } catch (...) {  // as many as there may be
-    }
-    const int after = ask(6);
-    door.unlock();
-    for (std::thread& t : others) t.join();
-    printf("%d threads ran, then %d beside %zu others\n", before, after, others.size());
-}
 
 // The shape of trees that fit no memory here.
 static void indices() {
@@ -609,21 +636,30 @@ static void large() {
     printf("the host agrees, on %d threads\n", ran);
 }
 
-static void lesson() {
-    if (lessonMain(1, nullptr) != 0) wrong("the lesson's gates");
-}
-
 int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*check)();
-    } checks[] = {{"samples", samples},   {"hostSizes", hostSizes},   {"deviceSizes", deviceSizes},
-                  {"orders", orders},     {"chunks", chunks},         {"zeros", zeros},
-                  {"specials", specials}, {"subnormals", subnormals}, {"integers", integers},
-                  {"threads", threads},   {"refusals", refusals},     {"indices", indices},
-                  {"large", large},       {"lesson", lesson},         {"initials", initials},
-                  {"errors", errors},     {"buffers", buffers},       {"hostIndices", hostIndices},
-                  {"teams", teams},       {"chunkIndices", chunkIndices}};
+    } checks[] = {{"samples", samples},
+                  {"hostSizes", hostSizes},
+                  {"deviceSizes", deviceSizes},
+                  {"orders", orders},
+                  {"chunks", chunks},
+                  {"zeros", zeros},
+                  {"specials", specials},
+                  {"subnormals", subnormals},
+                  {"integers", integers},
+                  {"threads", threads},
+                  {"refusals", refusals},
+                  {"indices", indices},
+                  {"large", large},
+                  {"pieces", pieces},
+                  {"initials", initials},
+                  {"errors", errors},
+                  {"buffers", buffers},
+                  {"hostIndices", hostIndices},
+                  {"shows", shows},
+                  {"chunkIndices", chunkIndices}};
     for (const auto& c : checks)
         if (argc == 2 && strcmp(argv[1], c.name) == 0) {
             c.check();

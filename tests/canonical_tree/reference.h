@@ -27,7 +27,7 @@ uint64_t ref_double_sum(enum ref_order order, const double *x, uint64_t n);
 uint64_t ref_double_difference(enum ref_order order, const double *x, uint64_t n);
 uint64_t ref_mix(enum ref_order order, const uint64_t *x, uint64_t n);
 
-/* Sample i of the telling input. */
+/* Sample i of the lesson's input. */
 float ref_float_sample(uint64_t i);
 double ref_double_sample(uint64_t i);
 uint64_t ref_integer_sample(uint64_t i);
