@@ -252,9 +252,10 @@ static void printCase(const Case& c, const Result& r) {
 
 static void printSums(const char* name, const Result& r) {
     for (int s = 0; s < 3; ++s) {
+        const double error = std::fabs(r.got[s] - r.want);
         const char* verdict = passes(r.got[s], r.want, r.allowed) ? "PASS" : "FAIL";
-        printf("%-16s  %-10s  %-22.17g  %-22.17g  %s\n", name, kSums[s], r.got[s],
-               std::fabs(r.got[s] - r.want), s == 0 ? "reported" : verdict);
+        printf("%-16s  %-10s  %-22.17g  %-22.17g  %s\n", name, kSums[s], r.got[s], error,
+               s == 0 ? "reported" : verdict);
     }
 }
 
@@ -329,7 +330,7 @@ int main(int argc, char**) {
         printf("Not gated: the partials hash, pinned for n: 257 1000003 alone.\n");
     if (refused == 0) return finish();
     fprintf(stderr, "%d case(s) refused\n", refused);
-    return 2;  // and no "gates passed": not every case was judged
+    return 2;  // no "gates passed": not every case was judged
 }
 #endif
 
