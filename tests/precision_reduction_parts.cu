@@ -55,6 +55,7 @@ static void checkLengths() {
     gate(blocksFor(wrap) == 8388608, "blocks for 2^31", "%lld", blocksFor(wrap));
     gate(blocksFor(wrap + 1) == 8388609, "blocks for 2^31 + 1", "%lld", blocksFor(wrap + 1));
     gate(blocksFor(most) == 2147483647, "blocks for the longest input", "%lld", blocksFor(most));
+    gate(blocksFor(1000003) == 3907, "blocks for many tenths", "%lld", blocksFor(1000003));
 }
 
 static void checkInputs() {
@@ -132,6 +133,9 @@ static void checkOrders() {
     const float lost[] = {1e8f, 1.0f, 1.0f, -1e8f};
     gate(sequentialSum<float>(kept, 4) == 2.0f, "1e8, -1e8, 1, 1: the loop gives 2", "no");
     gate(sequentialSum<float>(lost, 4) == 0.0f, "1e8, 1, 1, -1e8: the loop gives 0", "no");
+    char stored[32];
+    snprintf(stored, sizeof stored, "%.15f", (double)0.1f);
+    gate(std::string(stored) == "0.100000001490116", "0.1f as it is stored", "%s", stored);
     std::vector<float> moved(512, 1.0f);
     moved[0] = 18014398509481984.0f;
     moved[1] = -moved[0];
