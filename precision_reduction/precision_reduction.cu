@@ -81,7 +81,6 @@ static unsigned long long addBits(unsigned long long hash, T value) {
     return fnv1a(hash, bits, sizeof value);
 }
 
-// snippet: gpuSum
 // The sum of n floats: blocks in Acc on the device, then their partials in block order in double
 // on the host, where a float sum could lose what the tree had kept.
 template <typename Acc>
@@ -109,7 +108,6 @@ static double gpuSum(const float* in, long long n) {
     delete[] partials;
     return sum;
 }
-// end snippet
 
 // The sum in T, first to last. Volatile: not even -ffast-math may reorder the additions.
 template <typename T>
