@@ -1,8 +1,17 @@
 # Loaded by every test file: paths, builds and edits. The Makefile hands over what it found out; a test
-# file run by bats alone asks it.
+# file that bats runs alone asks it.
 if [ -z "${HOST_FLAGS:-}" ]; then
-    eval "export $(make -s --no-print-directory -C "$BATS_TEST_DIRNAME/.." test-env)"
+    answer=$(make -s --no-print-directory -C "$BATS_TEST_DIRNAME/.." test-env) && [ -n "$answer" ] || {
+        echo "the Makefile did not answer (make test-env)" >&2
+        exit 1
+    }
+    eval "export $answer"
 fi
+case $BUILD in /*) ;; *) export BUILD=$ROOT/$BUILD ;; esac
+[ -x "$BUILD/tools/match" ] || {
+    echo "build first: make" >&2
+    exit 1
+}
 export LC_ALL=C
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 for dir in /usr/lib/bats /usr/local/lib /opt/homebrew/lib "$HOME/.local/lib" "$ROOT/.bats/lib"; do
@@ -12,8 +21,8 @@ export BATS_LIB_PATH
 bats_load_library bats-support
 bats_load_library bats-assert
 
-# Path of a program built for the device at hand: program reproducibility, program fpmp_pi_nofmad.
-program() { echo "$BUILD/$DEVICE/$1"; }
+# Path of a program built for the device at hand: program reproducibility fmad.
+program() { echo "$BUILD/$DEVICE/$2/$1"; }
 
 # An edited copy: mutate SRC OUT 'perl code'. The whole file is $_; an edit that changes nothing fails,
 # or a test would hold the unedited lesson against itself.
@@ -25,34 +34,15 @@ mutate() {
     fi
 }
 
-# cpu_build SRC OUT [flags]: the CPU default's build of SRC, fused; with NOFMAD=1 separate.
-cpu_build() {
-    local src=$1 out=$2 fmad=1
-    shift 2
-    [ -z "${NOFMAD:-}" ] || fmad=0
-    "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
-    # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS $STACK $MFMA -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" $RUNTIME -pthread
-}
+# compile SRC OUT fmad|nofmad [flags]: for the device at hand; DEVICE=cpu compile ... for the CPU.
+compile() { bash "$ROOT/tools/compile.sh" "$@"; }
 
-# gpu_build SRC OUT [flags]: nvcc's build of SRC, fused; with NOFMAD=1 separate.
-gpu_build() {
+# Both builds of SRC: OUT.fmad, where there can be one, and OUT.nofmad.
+compile_both() {
     local src=$1 out=$2
     shift 2
-    "$NVCC" -std=c++17 -O3 -arch="$ARCH" ${NOFMAD:+-fmad=false} -Xcompiler -ffp-contract=off "$@" -o "$out" "$src"
-}
-
-# device_build SRC OUT [flags]: for the device at hand.
-device_build() {
-    if [ "$DEVICE" = gpu ]; then gpu_build "$@"; else cpu_build "$@"; fi
-}
-
-# Both builds of SRC, as OUT and OUT_nofmad.
-device_build_both() {
-    local src=$1 out=$2
-    shift 2
-    if have_fma; then device_build "$src" "$out" "$@" || return; fi
-    NOFMAD=1 device_build "$src" "${out}_nofmad" "$@"
+    if have_fma; then compile "$src" "$out.fmad" fmad "$@" || return; fi
+    compile "$src" "$out.nofmad" nofmad "$@"
 }
 
 have_fma() { [ "$DEVICE" = gpu ] || [ "$FMA" = yes ]; }
@@ -74,15 +64,11 @@ have_aarch64() { command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-
 require_aarch64() {
     have_aarch64 || skip "no AArch64 compiler or emulator (Debian: apt-get install g++-aarch64-linux-gnu qemu-user)"
 }
-# aarch64_build SRC OUT [flags]: HOST=none leaves out our host flags, as a plain compile would.
+# aarch64_build SRC OUT fmad|nofmad [flags]: HOST=none leaves out our host flags, as a plain compile would.
 aarch64_build() {
-    local src=$1 out=$2 fmad=1 host=$HOST_FLAGS
-    shift 2
-    [ -z "${NOFMAD:-}" ] || fmad=0
+    local host=$HOST_FLAGS
     [ "${HOST:-}" != none ] || host='-std=c++17 -O3'
-    "$BUILD/tools/cu_rewrite" "$src" >"$out.cpp" || return
-    # shellcheck disable=SC2086 # lists of words
-    aarch64-linux-gnu-g++ $host $STACK -DCUDA_CPU_FMAD=$fmad -I"$ROOT/cpu" "$@" -o "$out" "$out.cpp" "$BUILD"/aarch64/*.o -pthread
+    DEVICE=cpu CXX=aarch64-linux-gnu-g++ MFMA='' HOST_FLAGS=$host RUNTIME=$BUILD/cpu/runtime-aarch64 compile "$@"
 }
 aarch64_run() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$@"; }
 

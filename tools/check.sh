@@ -5,6 +5,8 @@
 set -euo pipefail
 
 cd "$ROOT"
+BUILD=$(cd "$BUILD" && pwd)
+export BUILD
 command -v bats >/dev/null || {
     echo "make check needs bats, bats-support and bats-assert (Debian: apt-get install bats bats-support bats-assert)" >&2
     exit 2
@@ -17,7 +19,7 @@ if [ $# -eq 0 ]; then
         [[ " ${longest[*]} " == *" $file "* ]] || set -- "$@" "$file"
     done
 fi
-if [ "$DEVICE" = gpu ] && ! answer=$("$PROBE" 2>&1); then
+if [ "$DEVICE" = gpu ] && ! answer=$("$BUILD/tools/gpu_probe" 2>&1); then
     echo "make check DEVICE=gpu needs a usable card: ${answer#reason=}" >&2
     exit 2
 fi
@@ -34,10 +36,11 @@ if [ "$JOBS" -gt 1 ] && parallel --version 2>/dev/null | grep -q 'GNU parallel';
 fi
 
 # The tests' own makes are no part of the make that called this.
-unset MAKEFLAGS MFLAGS MAKELEVEL
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES LESSON LESSON_GIVEN OUTPUT TESTS V
 
 mkdir -p "$BUILD/tmp"
-tap=$BUILD/tmp/check.tap
+tap=$BUILD/tmp/check.$$.tap
+trap 'rm -f "$tap"' EXIT
 start=$SECONDS
 status=0
 TMPDIR=$BUILD/tmp bats --formatter tap --timing ${jobs[@]+"${jobs[@]}"} "$@" | tee "$tap" || status=$?
