@@ -41,13 +41,13 @@ constexpr int kLog2Terms = PI_LOG2_TERMS;
 constexpr int kBlocks = 512;  // fixed, like kThreads: they decide what a partial sums
 constexpr int kThreads = 256;
 constexpr int kPartials = kBlocks * kThreads;
-constexpr int kLaunches = 5;  // timed ones: their median is right even if two were disturbed
-static_assert(kThreads % 32 == 0 && kThreads <= 1024, "a block is whole warps, 32 at most");
-static_assert((kPartials & (kPartials - 1)) == 0, "a power of two, or dx = T h is not exact");
-static_assert(kLog2Terms >= 17 && kLog2Terms <= 34,
-              "PI_LOG2_TERMS must be 17 to 34: a term per thread at least, and counts in 32 bits");
 constexpr int kTermsPerThread = (int)((1LL << kLog2Terms) / kPartials);
 constexpr float kStep = 1.0f / (1LL << kLog2Terms);  // h, exact
+static_assert(kLog2Terms >= 17 && kLog2Terms <= 34,
+              "PI_LOG2_TERMS must be 17 to 34: a term per thread at least, and counts in 32 bits");
+static_assert(kThreads % 32 == 0 && kThreads <= 1024, "a block is whole warps, 32 at most");
+static_assert((kPartials & (kPartials - 1)) == 0, "a power of two, or dx = T h is not exact");
+static_assert(kTermsPerThread * kStep * kPartials == 1, "every term belongs to one thread");
 
 // helpers: the same in every lesson; their bodies are at the end of the file.
 #define CUDA_CHECK(call) checkCuda((call), #call, __FILE__, __LINE__)
@@ -288,6 +288,7 @@ struct Row {  // what one type gave
     unsigned long long hash;
 };
 
+constexpr int kLaunches = 5;  // timed ones: their median is right even if two were disturbed
 static int g_launches = 0;
 static cudaEvent_t g_start, g_stop;
 
