@@ -23,7 +23,7 @@ setup_file() {
 }
 
 # Of an output's table: value FILE TYPE, digits FILE TYPE, hash FILE TYPE (no type with a blank).
-cell() { awk -v type="$2" -v column="$3" '$1 == type && NF >= 9 { print $column }' "$1"; }
+cell() { awk -v type="$2" -v column="$3" '$1 == type && $NF ~ /^0x/ { print $column }' "$1"; }
 value() { cell "$1" "$2" 2; }
 hash_of() { cell "$1" "$2" 9; }
 
