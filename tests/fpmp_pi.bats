@@ -623,3 +623,13 @@ fma(x,x,y)  0x40017e4b  2.02333331
 x*x + y is $(contraction $build)"
     done
 }
+
+@test "the page's digits are those that the tests pin, and its example of a square is right" {
+    page=$LESSON_DIR/README.md
+    grep -qxF '| 2^20 | 13.67 | 5.2 |' "$page" # "digits at 2^20 terms"
+    grep -qxF '| 2^26 | 14.78 | 3.1 |' "$page" # "pinned at 2^26 terms"
+    grep -qxF '| 2^28 | 13.73 | 2.8 |' "$page" # "digits at 2^28 terms"
+    grep -qF 'k = 134,217,727, k² = 18,014,398,241,046,529 = 8·2,251,799,780,130,816 + 1.' "$page"
+    assert_equal "$((134217727 * 134217727)) $((8 * 2251799780130816 + 1))" '18014398241046529 18014398241046529'
+    [ 134217727 -lt $((1 << 27)) ] # the last grid point at 2^26 terms
+}
