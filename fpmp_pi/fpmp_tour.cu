@@ -319,8 +319,8 @@ int main(int argc, char**) {
            limbsToo ? "lo" : "-");
     HiLo onHost[kMostRows];
     HiLo onDevice[kMostRows];
-    int same = 0;  // in all bits
-    int near = 0;
+    int sameCount = 0;  // in all bits
+    int nearCount = 0;
     bool controlDiffers = false;
     unsigned long long hash = kFnvOffset;  // the device's
     for (int i = 0; i < record.count; ++i) {
@@ -335,8 +335,8 @@ int main(int argc, char**) {
         if (strcmp(names[i], "control") == 0) {
             controlDiffers = own ? !sameBits : !isNear;
         } else {
-            same += sameBits;
-            near += isNear;
+            sameCount += sameBits;
+            nearCount += isNear;
         }
         unsigned long long bits[2];
         memcpy(bits, &onDevice[i], sizeof bits);
@@ -347,10 +347,10 @@ int main(int argc, char**) {
     for (int i = 0; i < record.leftOutCount; ++i) printf(" %s", leftOut[i]);
     printf("\n(exp and sin are CCCL's alone: done well, they are longer than this file)\n");
     const int compared = record.count - 1;  // all but the control
-    printf("same bits on host and device: %d of %d\n\n", same, compared);
+    printf("same bits on host and device: %d of %d\n\n", sameCount, compared);
     printf("run hash: 0x%016llx\n\n", hash);
     const char* name = own ? "host and device: the same bits" : "host and device: near";
-    const int agree = own ? same : near;
+    const int agree = own ? sameCount : nearCount;
     gate(agree == compared && deviceCount == record.count, name, "in %d of %d", agree, compared);
     gate(controlDiffers, "host and device: the control differs",
          "a comparison that calls it equal may have looked at one side alone");
