@@ -83,6 +83,9 @@ contraction() { if [ "$1" = fmad ]; then echo fused; else echo separate; fi; }
     assert_equal "$(value out float_pair_mid) $(hash_of out float_pair_mid)" '3.1415926535931646 0xd997b030c8d6693e'
     assert_equal "$(value out float_pair_high) $(hash_of out float_pair_high)" '3.1415926535891288 0xabf83a522f2066cc'
     assert_equal "$(value out double_pair) $(hash_of out double_pair)" '3.1415926535897931 0x3f22d82c575968a5'
+    for limits in 'float_pair_low: 8.4 to 9.0' 'float_pair_mid: 11.9 to 12.2' 'float_pair_high: 12.6 to 12.9' 'double_pair: 17.2 to 17.5'; do
+        grep -qE "^gate: $limits digits +passed$" out
+    done
 }
 
 # What all own types give at 2^20 terms: pinned20 FILE fmad|nofmad
