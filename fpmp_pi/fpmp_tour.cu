@@ -5,252 +5,76 @@
 //   nvcc -std=c++17 -O3 -fmad=false -o fpmp_tour_nofmad fpmp_tour.cu
 //   ./fpmp_tour; ./fpmp_tour_nofmad
 //
-// -DPI_FP_T=type and -DPI_FP_HEADER='<...>' as for fpmp_pi.cu; <cuda/fpmp_math> brings exp and sin.
+// The pair types are fpmp_pi.cu's, which this program includes: keep both in one folder.
+// -DPI_FP_T=type and -DPI_FP_HEADER='<...>' as there; <cuda/fpmp_math> brings exp and sin.
 // CCCL's float pairs divide from a device's own approximation: its types are gated near, not equal.
 // Exit status: 0 all gates passed, 1 a gate failed, 2 the work could not be done, 77 no device.
-#include <cuda_runtime.h>
+#define FPMP_PI_NO_MAIN
+#include "fpmp_pi.cu"
 
-#include <cmath>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <type_traits>
-#include <vector>
-#ifdef PI_FP_HEADER
-#include PI_FP_HEADER
-namespace cuda::experimental {}
-namespace cuda {
-using namespace experimental;
-}
-#endif
-
-#ifndef PI_FP_T
-#define PI_FP_T float_pair_mid
-#endif
-#define TEXT_(...) #__VA_ARGS__
-#define TEXT(...) TEXT_(__VA_ARGS__)
-
-// shared helpers: this block stands in every lesson program, and a test holds the copies equal.
-#define CUDA_CHECK(call) checkCuda((call), #call, __FILE__, __LINE__)
-
-// Ends the program unless err is cudaSuccess: status 77 where there is no usable device, else 2.
-static void checkCuda(cudaError_t err, const char* call, const char* file, int line) {
-    if (err == cudaSuccess) return;
-    fflush(stdout);
-    if (err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver) {
-        fprintf(stderr, "skipped: no usable CUDA device (error %d: %s); try: make run DEVICE=cpu\n",
-                (int)err, cudaGetErrorString(err));
-        exit(77);
-    }
-    fprintf(stderr, "%s:%d: %s: error %d (%s): %s\n", file, line, call, (int)err,
-            cudaGetErrorName(err), cudaGetErrorString(err));
-    if (err == cudaErrorNoKernelImageForDevice || err == cudaErrorUnsupportedPtxVersion)
-        fprintf(stderr,
-                "This build does not fit this card or its driver. Build for the card itself, "
-                "whose sm_NN `make doctor` names: make run ARCH=sm_NN\n");
-    exit(2);
-}
-
-// FNV-1a over the low bytes of value, least significant first; a hash starts as kFnvOffset.
-constexpr unsigned long long kFnvOffset = 14695981039346656037ULL;
-static unsigned long long fnv1a(unsigned long long hash, unsigned long long value, int bytes) {
-    for (int i = 0; i < bytes; ++i) hash = (hash ^ (value >> 8 * i & 0xff)) * 1099511628211ULL;
-    return hash;
-}
-
-static int g_passed = 0, g_failed = 0;
-
-// A gate: ok must hold. State ok as `x <= limit`, so that a NaN in x fails it.
-static void gate(bool ok, const char* name, const char* format, ...) {
-    printf("gate: %-48s %s\n", name, ok ? "passed" : "FAILED");
-    ++(ok ? g_passed : g_failed);
-    if (ok) return;
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "gate failed: %s: ", name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
-// No macro tells whether device code is contracted; the last bits of this product do.
-__global__ void probeContraction(float x, float y, float* out) { *out = x * x + y; }
-
-// The head of the output: what runs, on what, and whether its device code is contracted.
-static void printHead(const char* program, int revision, int argc) {
-    if (argc > 1) {
-        fprintf(stderr, "%s takes no arguments; -D macros at the build change it\n", program);
-        exit(2);
-    }
-    int device;
-    cudaDeviceProp prop;
-    float *out, rest;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaGetDeviceProperties(&prop, device));
-    CUDA_CHECK(cudaMalloc(&out, sizeof rest));
-    // x*x = 1 + 2^-11 + 2^-24: rounded, the last term is gone; fused, it is all that is left.
-    probeContraction<<<1, 1>>>(1.0f + 1.0f / 4096, -(1.0f + 1.0f / 2048), out);
-    CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaMemcpy(&rest, out, sizeof rest, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaFree(out));
-    printf("program: %s\nrevision: %d\ndevice: %s, ", program, revision, prop.name);
-    if (prop.major == 0)  // no card has 0: this is the CPU default
-        printf("%d cores\n", prop.multiProcessorCount);
-    else
-        printf("compute capability %d.%d, %d multiprocessors\n", prop.major, prop.minor,
-               prop.multiProcessorCount);
-    printf("contraction: %s\n", rest != 0.0f ? "fused" : "separate");
-}
-
-// The last line and the exit status; a verdict that could not be written is no pass.
-static int finish() {
-    if (g_failed == 0) printf("gates passed: %d\n", g_passed);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "the output could not be written\n");
-        return 2;
-    }
-    if (g_failed != 0) fprintf(stderr, "%d gate(s) failed\n", g_failed);
-    return g_failed == 0 ? 0 : 1;
-}
-// end shared helpers
-
-// pair types: this block stands in fpmp_pi.cu and fpmp_tour.cu, and a test holds the copies equal.
-// A pair is the unevaluated sum hi + lo of two floats or two doubles; u is 2^-24 or 2^-53. Its bits
-// are the same on every device and in both builds: each step is one correctly rounded operation
-// that no compiler may contract, on a card an _rn intrinsic, in host code a plain operator whose
-// result goes through a volatile, because gcc on AArch64 fuses a product with the sum after it.
-#define HD __host__ __device__ inline
-#ifdef __CUDA_ARCH__
-#define ROUNDED(device, host) return device
-#else
-#define ROUNDED(device, host)     \
-    volatile auto rounded = host; \
-    return rounded
-#endif
-HD float addRn(float a, float b) { ROUNDED(__fadd_rn(a, b), a + b); }
-HD double addRn(double a, double b) { ROUNDED(__dadd_rn(a, b), a + b); }
-HD float mulRn(float a, float b) { ROUNDED(__fmul_rn(a, b), a * b); }
-HD double mulRn(double a, double b) { ROUNDED(__dmul_rn(a, b), a * b); }
-HD float fmaRn(float a, float b, float c) { ROUNDED(__fmaf_rn(a, b, c), std::fma(a, b, c)); }
-HD double fmaRn(double a, double b, double c) { ROUNDED(__fma_rn(a, b, c), std::fma(a, b, c)); }
-enum Accuracy { kLow, kMid, kHigh };
-
-// s + e = a + b exactly, whichever is larger (D. Knuth, The Art of Computer Programming 2, 4.2.2).
+// What a type has. What it has not is left out by name.
+template <class T, class = void>
+constexpr bool kHasLimbs = false;
 template <class T>
-HD void twoSum(T a, T b, T& s, T& e) {
-    s = addRn(a, b);
-    const T bPart = addRn(s, -a), aPart = addRn(s, -bPart);
-    e = addRn(addRn(a, -aPart), addRn(b, -bPart));
-}
+constexpr bool kHasLimbs<T, std::void_t<decltype(std::declval<T>().lo())>> = true;
+// A result of another type would be a conversion's, as to double.
+template <class T, class Result>
+constexpr bool kOwnResult = std::is_class_v<T>&& std::is_same_v<T, Result>;
+template <class T, class = void>
+constexpr bool kHasSqrt = false;
+template <class T>
+constexpr bool kHasSqrt<T, std::void_t<decltype(sqrt(std::declval<T>()))>> =
+    kOwnResult<T, decltype(sqrt(std::declval<T>()))>;
+template <class T, class = void>
+constexpr bool kHasExpAndSin = false;
+template <class T>
+constexpr bool kHasExpAndSin<
+    T, std::void_t<decltype(exp(std::declval<T>())), decltype(sin(std::declval<T>()))>> =
+    kOwnResult<T, decltype(exp(std::declval<T>()))>;
 
-// s + c as a pair, exact for |c| <= |s| (T. Dekker, Numer. Math. 18, 1971); low leaves the limbs as
-// they are. With an infinite s, c is NaN: high gives `plain` (2s where c may overflow), mid NaN.
-template <Accuracy A, class P, class T>
-HD P settle(T s, T c, T plain) {
-    if (A == kLow) return P(s, c);
-    const T h = addRn(s, c);
-    return P(A == kHigh && h != h ? plain : h, addRn(c, -addRn(h, -s)));
-}
+constexpr int kMostRows = 64;
 
-// Algorithms and bounds on the relative error: JMP is Joldes, Muller and Popescu, ACM TOMS 44(2),
-// 2017; MR, better bounds, Muller and Rideau, ACM TOMS 48(1), 2022. Low is mid without the last
-// step (pair arithmetic, Lange and Rump, ACM TOMS 46(3), 2020): no bound holds once lo has grown.
-// Sum. High: JMP 6, 3u^2 + 13u^3. Mid: JMP 5, the same for equal signs, none under cancellation.
-template <Accuracy A, class P>
-HD P add(P x, P y) {
-    decltype(x.h) s, e, t, rest;
-    twoSum(x.h, y.h, s, e);
-    if (A != kHigh) return settle<A, P>(s, addRn(addRn(x.l, y.l), e), s);
-    twoSum(x.l, y.l, t, rest);
-    const auto c = addRn(e, t), v = addRn(s, c);
-    return settle<A, P>(v, addRn(rest, addRn(c, -addRn(v, -s))), addRn(s, s));
-}
-// Sum with a scalar: JMP 4, 2u^2.
-template <Accuracy A, class P, class T>
-HD P add(P x, T y) {
-    T s, e;
-    twoSum(x.h, y, s, e);
-    return settle<A, P>(s, addRn(x.l, e), s);
-}
-// Product; p + e is x.h * y.h exactly. High: JMP 12, 4u^2 (MR). Mid: JMP 11 in two FMAs, 6u^2.
-template <Accuracy A, class P>
-HD P mul(P x, P y) {
-    const auto p = mulRn(x.h, y.h), e = fmaRn(x.h, y.h, -p);
-    if (A != kHigh) return settle<A, P>(p, fmaRn(x.l, y.h, fmaRn(x.h, y.l, e)), p);
-    const auto cross = fmaRn(x.l, y.h, fmaRn(x.h, y.l, mulRn(x.l, y.l)));
-    return settle<A, P>(p, addRn(e, cross), p);
-}
+// Writes down results in the order of the calls: on the host with their names, in a kernel without.
+template <class T>
+struct Recorder {
+    T* results;
+    const char** names;    // null in the kernel
+    const char** leftOut;  // null in the kernel
+    int count, leftOutCount;
 
-// 1/b, correctly rounded. Float: from any r within an ulp of it, r + r(1 - b r) in two FMAs is that
-// (P. Markstein, IBM J. R&D 34(1), 1990), so the card's approximation leaves no trace; a test walks
-// all floats with |b| in [2^-126, 2^126]. Beyond them a card starts from 0 or infinity, and no bits
-// are promised. With b = 0 or infinite, rest is NaN and so 1/b; keepStart makes it 1, and 1/b r.
-HD float reciprocal(float b, bool keepStart) {
-    float r = 1.0f / b;
-#if defined(__CUDA_ARCH__) && defined(__NVCC__)  // as an instruction: __fdividef also scales
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
-#endif
-    const float rest = fmaRn(-b, r, 1.0f);
-    return fmaRn(r, keepStart ? fminf(rest, 1.0f) : rest, r);
-}
-HD double reciprocal(double b, bool) { ROUNDED(__drcp_rn(b), 1.0 / b); }
-
-// Quotient: q = x.h / y.h through the reciprocal r, then what q leaves of x, times r: JMP 17 with r
-// for both its divisions, 21u^2, or 14u^2 for a scalar x. High leaves out a c that is not finite.
-template <Accuracy A, class P, class T>
-HD P div(T x, T xLow, P y) {
-    const T r = reciprocal(y.h, A == kHigh), q = mulRn(x, r), rest = fmaRn(-q, y.h, x);
-    const T c = mulRn(fmaRn(-q, y.l, xLow == 0 ? rest : addRn(rest, xLow)), r);
-    if (A == kLow) return P(q, c);
-    return settle<kMid, P>(q, A == kHigh && !(fabs(c) < T(INFINITY)) ? T(0) : c, q);
-}
-
-// Does one limb T hold every S? Else a conversion must be spelled out, for it may lose bits.
-template <class S, class T, bool kYes>
-using Fits =
-    std::enable_if_t<std::is_arithmetic_v<S> &&
-                     (std::numeric_limits<S>::digits <= std::numeric_limits<T>::digits) == kYes>;
-
-template <class T, Accuracy A>
-struct Pair {
-    T h, l;  // as computed; read through hi() and lo()
-    Pair() = default;
-    HD explicit Pair(T high, T low) : h(high), l(low) {}
-    template <class S, Fits<S, T, true>* = nullptr>
-    HD Pair(S s) : h(s), l(0) {}
-    template <class S, Fits<S, T, false>* = nullptr, Fits<S, double, true>* = nullptr>
-    HD explicit Pair(S s) : h((T)s), l((T)addRn((double)s, -(double)h)) {}
-    template <class S, Accuracy B>
-    HD explicit Pair(Pair<S, B> p) : Pair(Pair((double)p.hi()) + (T)p.lo()) {}
-    HD T hi() const { return h; }
-    HD T lo() const { return h - h == 0 ? l : 0; }  // beside an infinity or a NaN, l says nothing
-    HD explicit operator double() const { return lo() == 0 ? h : addRn((double)h, (double)l); }
-    HD Pair operator-() const { return Pair(-h, -l); }
-    HD friend Pair operator+(Pair x, Pair y) { return add<A>(x, y); }
-    HD friend Pair operator-(Pair x, Pair y) { return add<A>(x, -y); }
-    HD friend Pair operator*(Pair x, Pair y) { return mul<A>(x, y); }
-    HD friend Pair operator/(Pair x, Pair y) { return div<A>(x.h, x.l, y); }
-    // Scalars become pairs above; on the left these two save the steps of the limb that is 0.
-    template <class S, class = Fits<S, T, true>>
-    HD friend Pair operator+(S x, Pair y) {
-        return add<A>(y, (T)x);
+    HD void operator()(const char* name, T result) {
+        if (names != nullptr) names[count] = name;
+        results[count] = result;
+        ++count;
     }
-    template <class S, class = Fits<S, T, true>>
-    HD friend Pair operator/(S x, Pair y) {
-        return div<A>((T)x, (T)0, y);
+    HD void leaveOut(const char* name) {
+        if (leftOut != nullptr) leftOut[leftOutCount] = name;
+        ++leftOutCount;
     }
 };
 
-using float_pair_low = Pair<float, kLow>;
-using float_pair_mid = Pair<float, kMid>;
-using float_pair_high = Pair<float, kHigh>;
-using double_pair = Pair<double, kMid>;
-// end pair types
+template <class T>
+struct Inputs {
+    T a, b;
+    T p, q;  // they nearly cancel: only the high level keeps all bits of p + q
+    T one;   // p and one differ in the low limb alone
+    T inf, negativeZero;
+    T control;  // another on the device than on the host
+};
 
-// The rest of the surface. The value with |lo| at most half an ulp of hi: low's operations let it
-// go.
+// All operations. The inputs come from memory: else the compiler would work out the results.
+template <class T>
+HD void operate(const Inputs<T>& in, Recorder<T>& record);
+
+template <class T>
+__global__ void operateOnDevice(const Inputs<T>* in, T* results, int* count) {
+    Recorder<T> record = {results, nullptr, nullptr, 0, 0};
+    operate(*in, record);
+    *count = record.count;
+}
+
+// The rest of the pairs' surface. First the value with |lo| at most half an ulp of hi, which low's
+// operations do not keep up.
 template <class T, Accuracy A>
 HD Pair<T, A> renormalize(Pair<T, A> x) {
     Pair<T, A> y(x.h, x.lo());
@@ -262,9 +86,26 @@ HD bool operator==(Pair<T, A> x, Pair<T, A> y) {
     return renormalize(x).h == renormalize(y).h && renormalize(x).l == renormalize(y).l;
 }
 template <class T, Accuracy A>
+HD bool operator!=(Pair<T, A> x, Pair<T, A> y) {
+    return !(x == y);
+}
+template <class T, Accuracy A>
 HD bool operator<(Pair<T, A> x, Pair<T, A> y) {
-    const Pair<T, A> a = renormalize(x), b = renormalize(y);
+    const Pair<T, A> a = renormalize(x);
+    const Pair<T, A> b = renormalize(y);
     return a.h < b.h || (a.h == b.h && a.l < b.l);
+}
+template <class T, Accuracy A>
+HD bool operator<=(Pair<T, A> x, Pair<T, A> y) {
+    return x < y || x == y;  // !(y < x) would be true for a NaN
+}
+template <class T, Accuracy A>
+HD bool operator>(Pair<T, A> x, Pair<T, A> y) {
+    return y < x;
+}
+template <class T, Accuracy A>
+HD bool operator>=(Pair<T, A> x, Pair<T, A> y) {
+    return y <= x;
 }
 // s = sqrt(x.h), then what s*s leaves of x, over 2 s: SQRTDWtoDW of Lefevre, Louvet, Muller, Picot
 // and Rideau, ACM TOMS 49(1), 2023, with 1/s rounded before the last division: 5u^2.
@@ -273,7 +114,7 @@ HD Pair<T, A> sqrt(Pair<T, A> x) {
     const T s = std::sqrt(x.h);  // correctly rounded on every device
     if (s == 0) return x.l == 0 ? x : sqrt(Pair<T, A>(x.l, 0));  // a low pair, cancelled
     const T rest = addRn(fmaRn(-s, s, x.h), x.l);
-    return settle<A, Pair<T, A>>(s, mulRn(rest, mulRn(T(0.5), reciprocal(s, true))), s);
+    return joinLimbs<A, Pair<T, A>>(s, mulRn(rest, mulRn(T(0.5), reciprocal(s, true))), s);
 }
 template <class T, Accuracy A>
 HD Pair<T, A> rsqrt(Pair<T, A> x) {
@@ -288,133 +129,234 @@ HD Pair<T, A> fma(Pair<T, A> x, Pair<T, A> y, Pair<T, A> z) {
 template <Accuracy A, template <class, auto> class P, class T, auto B>
 HD P<T, B> addAt(P<T, B> x, P<T, B> y) {
     using Level = decltype(B);
-    if constexpr (std::is_same_v<Level, Accuracy>)
+    if constexpr (std::is_same_v<Level, Accuracy>) {
         return add<A>(x, y);
-    else
-        return add < A == kLow ? Level::low : A == kMid ? Level::mid : Level::high > (x, y);
+    } else {
+        constexpr Level level = A == kLow ? Level::low : A == kMid ? Level::mid : Level::high;
+        return add<level>(x, y);
+    }
 }
 
-// What a type has; what it has not is left out by name.
-template <class Type, class = void>
-constexpr bool kLimbs = false;
-template <class Type>
-constexpr bool kLimbs<Type, std::void_t<decltype(std::declval<Type>().lo())>> = true;
-#define HAS(f)                                                                      \
-    template <class Type, class = void>                                             \
-    constexpr bool kHas_##f = false;                                                \
-    template <class Type>                                                           \
-    constexpr bool kHas_##f<Type, std::void_t<decltype(f(std::declval<Type>()))>> = \
-        std::is_class_v<Type>&& std::is_same_v<decltype(f(std::declval<Type>())), Type>;
-HAS(sqrt)
-HAS(exp)
-HAS(sin)
-// row(name, is it there, what it is). p and q nearly cancel: only the high level keeps all bits.
-// clang-format off
-#define OPERATIONS(row)                                                                           \
-    row("a", true, a) row("b", true, b) row("p", true, p) row("q", true, q) row("-a", true, -a)   \
-    row("a+b", true, a + b) row("a-b", true, a - b) row("a*b", true, a * b)                       \
-    row("a/b", true, a / b) row("a+2.0f", true, a + 2.0f) row("2.0f-a", true, 2.0f - a)           \
-    row("a*3.0f", true, a * 3.0f) row("3.0f/a", true, 3.0f / a)                                   \
-    row("add<low>(p,q)", kLimbs<Type>, addAt<kLow>(p, q))                                            \
-    row("add<mid>(p,q)", kLimbs<Type>, addAt<kMid>(p, q))                                            \
-    row("add<high>(p,q)", kLimbs<Type>, addAt<kHigh>(p, q))                                          \
-    row("s=p+a+q", true, p + a + q) row("renormalize(s)", kLimbs<Type>, renormalize(p + a + q))      \
-    row("a<b", true, static_cast<Type>(a < b ? 1.0f : 0.0f))                                         \
-    row("p==-q", true, static_cast<Type>(p == -q ? 1.0f : 0.0f))                                     \
-    row("sqrt(a)", kHas_sqrt<Type>, sqrt(a)) row("rsqrt(a)", kLimbs<Type>, rsqrt(a))                    \
-    row("fma(a,b,q)", kLimbs<Type>, fma(a, b, q))                                                    \
-    row("exp(a)", kHas_exp<Type>, exp(a)) row("sin(a)", kHas_sin<Type>, sin(a))                         \
-    row("inf+1.0f", true, inf + 1.0f) row("1.0f/inf", true, 1.0f / inf)                           \
-    row("1.0f/(a-a)", true, 1.0f / (a - a)) row("zero+zero", true, zero + zero)
-// clang-format on
+template <class T>
+HD T truth(bool holds) {
+    return static_cast<T>(holds ? 1.0f : 0.0f);
+}
 
-// All operations, on inputs from memory: or the compiler would work out the kernel's results
-// itself.
-template <class Type>
-HD void operate(const Type* in, Type* out) {
-    const Type a = in[0], b = in[1], p = in[2], q = in[3], inf = in[4], zero = in[5];
-#define DO(name, has, ...)                 \
-    if constexpr (has) *out = __VA_ARGS__; \
-    ++out;
-    OPERATIONS(DO)
+// The rows of the comparisons that the low limb decides, and what each must give.
+constexpr struct {
+    const char* name;
+    bool holds;
+} kComparisons[] = {{"p==1", false}, {"p!=1", true}, {"p<1", false},
+                    {"p<=1", false}, {"p>1", true},  {"p>=1", true}};
+
+template <class T>
+HD void operate(const Inputs<T>& in, Recorder<T>& record) {
+    const T a = in.a;
+    const T b = in.b;
+    const T p = in.p;
+    const T q = in.q;
+    const T one = in.one;
+    record("control", in.control);
+    record("a", a);
+    record("b", b);
+    record("p", p);
+    record("q", q);
+    record("-a", -a);
+    record("a+b", a + b);
+    record("a-b", a - b);
+    record("a*b", a * b);
+    record("a/b", a / b);
+    record("a+2.0f", a + 2.0f);
+    record("2.0f-a", 2.0f - a);
+    record("a*3.0f", a * 3.0f);
+    record("3.0f/a", 3.0f / a);
+    record("p+a+q", p + a + q);
+    record("a<b", truth<T>(a < b));
+    record("p==1", truth<T>(p == one));
+    record("p!=1", truth<T>(p != one));
+    record("p<1", truth<T>(p < one));
+    record("p<=1", truth<T>(p <= one));
+    record("p>1", truth<T>(p > one));
+    record("p>=1", truth<T>(p >= one));
+    record("inf+1.0f", in.inf + 1.0f);
+    record("1.0f/inf", 1.0f / in.inf);
+    record("1.0f/(a-a)", 1.0f / (a - a));
+    record("-0+-0", in.negativeZero + in.negativeZero);
+    if constexpr (kHasLimbs<T>) {
+        record("add<low>(p,q)", addAt<kLow>(p, q));
+        record("add<mid>(p,q)", addAt<kMid>(p, q));
+        record("add<high>(p,q)", addAt<kHigh>(p, q));
+        record("renormalize(add<low>)", renormalize(addAt<kLow>(p, q)));
+        record("rsqrt(a)", rsqrt(a));
+        record("fma(a,b,q)", fma(a, b, q));
+    } else {
+        record.leaveOut("add<low>(p,q)");
+        record.leaveOut("add<mid>(p,q)");
+        record.leaveOut("add<high>(p,q)");
+        record.leaveOut("renormalize(add<low>)");
+        record.leaveOut("rsqrt(a)");
+        record.leaveOut("fma(a,b,q)");
+    }
+    if constexpr (kHasSqrt<T>) {
+        record("sqrt(a)", sqrt(a));
+    } else {
+        record.leaveOut("sqrt(a)");
+    }
+    if constexpr (kHasExpAndSin<T>) {
+        record("exp(a)", exp(a));
+        record("sin(a)", sin(a));
+    } else {
+        record.leaveOut("exp(a)");
+        record.leaveOut("sin(a)");
+    }
 }
-template <class Type>
-__global__ void operateOnDevice(const Type* in, Type* out) {
-    operate(in, out);
-}
+
 // The limbs as doubles, every NaN the same one; a type without limbs has its value and 0.
-template <class Type>
-void limbsOf(const Type& x, double* limbs) {
-    limbs[0] = static_cast<double>(x), limbs[1] = 0.0;
-    if constexpr (kLimbs<Type>) limbs[0] = (double)x.hi(), limbs[1] = (double)x.lo();
-    for (int i = 0; i < 2; ++i) limbs[i] = limbs[i] == limbs[i] ? limbs[i] : NAN;
+struct HiLo {
+    double hi, lo;
+};
+template <class T>
+HiLo hiLoOf(const T& x) {
+    HiLo limbs = {static_cast<double>(x), 0.0};
+    if constexpr (kHasLimbs<T>) limbs = {(double)x.hi(), (double)x.lo()};
+    if (limbs.hi != limbs.hi) limbs.hi = NAN;
+    if (limbs.lo != limbs.lo) limbs.lo = NAN;
+    return limbs;
+}
+static void printRow(const char* name, const char* where, HiLo limbs, bool showLo) {
+    printf("%-22s %-7s %24.17g", name, where, limbs.hi);
+    if (showLo) printf(" %24.17g", limbs.lo);
+    printf("\n");
+}
+
+template <class From, class To>
+void showConversion(const char* name) {
+    const char* how = "none";
+    if (std::is_constructible_v<To, From>) how = "explicit";
+    if (std::is_convertible_v<From, To>) how = "implicit";
+    printf("%-24s %s\n", name, how);
+}
+
+static int rowOf(const char* name, const char* const* names, int count) {
+    for (int i = 0; i < count; ++i)
+        if (strcmp(names[i], name) == 0) return i;
+    fprintf(stderr, "no row %s\n", name);
+    exit(2);
+}
+
+// Without these two gates a comparison of the high limbs alone would pass, as would a renormalize
+// that does nothing: on host and device alike.
+static void gateLimbs(const char* where, const HiLo* limbs, const char* const* names, int count) {
+    char name[100];
+    snprintf(name, sizeof name, "%s: comparisons see the low limb", where);
+    const char* wrong = "none";
+    for (const auto& comparison : kComparisons) {
+        const double got = limbs[rowOf(comparison.name, names, count)].hi;
+        if (got != (comparison.holds ? 1.0 : 0.0)) wrong = comparison.name;
+    }
+    gate(strcmp(wrong, "none") == 0, name, "%s is wrong", wrong);
+    snprintf(name, sizeof name, "%s: renormalize joins the limbs", where);
+    const HiLo apart = limbs[rowOf("add<low>(p,q)", names, count)];
+    const HiLo joined = limbs[rowOf("renormalize(add<low>)", names, count)];
+    gate(joined.hi == apart.hi + apart.lo && joined.lo == 0, name, "%.17g %.17g from %.17g %.17g",
+         joined.hi, joined.lo, apart.hi, apart.lo);
 }
 
 int main(int argc, char**) {
     using Type = PI_FP_T;
-#define NAME(name, has, ...) name,
-#define FLAG(name, has, ...) has,
-    const char* const names[] = {OPERATIONS(NAME)};
-    const bool flags[] = {OPERATIONS(FLAG)};
-    constexpr int kRows = sizeof flags;
-    const bool own = std::strstr(TEXT(PI_FP_T), "::") == nullptr;  // not a header's
-    printHead("fpmp_pi/fpmp_tour", 1, argc);
-    printf("type: %s\n\n%-24s is\n", TEXT(PI_FP_T), "conversion");
-    const char* const how[] = {"none", "explicit", "implicit"};
-#define CONVERSION(From, To)               \
-    printf("%-24s %s\n", #From " to " #To, \
-           how[std::is_constructible_v<To, From> + std::is_convertible_v<From, To>]);
-    CONVERSION(float, Type)
-    CONVERSION(double, Type)
-    CONVERSION(Type, double)
-    CONVERSION(Type, float)
-    CONVERSION(Type, float_pair_low)
+    constexpr bool limbsToo = kHasLimbs<Type>;
+    const char* const typeName = TEXT(PI_FP_T);
+    const bool own = strstr(typeName, "::") == nullptr;  // not a header's
+    printHead("fpmp_pi/fpmp_tour", 2, argc);
+    printf("type: %s\n\n%-24s is\n", typeName, "conversion");
+    showConversion<float, Type>("float to Type");
+    showConversion<double, Type>("double to Type");
+    showConversion<Type, double>("Type to double");
+    showConversion<Type, float>("Type to float");
+    showConversion<Type, float_pair_low>("Type to float_pair_low");
+
     // tiny is half an ulp of a limb near 1: p + q = tiny + 1.5 tiny^2 fits a pair and no limb.
-    const double tiny = std::ldexp(1.0, kLimbs<Type> && sizeof(Type) > 8 ? -54 : -25);
+    const double tiny = std::ldexp(1.0, limbsToo && sizeof(Type) > 8 ? -54 : -25);
     const Type one = static_cast<Type>(1.0f);
-    const Type in[] = {static_cast<Type>(0.1),
-                       one / static_cast<Type>(3.0f),
-                       one + static_cast<Type>(tiny),
-                       static_cast<Type>(-1.0f) + static_cast<Type>(1.5 * tiny * tiny),
-                       static_cast<Type>(INFINITY),
-                       static_cast<Type>(-0.0f)};
-    std::vector<Type> host(kRows, one), device(kRows, one);
-    operate(in, host.data());
-    Type *deviceIn, *deviceOut;
+    Inputs<Type> in;
+    in.a = static_cast<Type>(0.1);
+    in.b = one / static_cast<Type>(3.0f);
+    in.p = one + static_cast<Type>(tiny);
+    in.q = static_cast<Type>(-1.0f) + static_cast<Type>(1.5 * tiny * tiny);
+    in.one = one;
+    in.inf = static_cast<Type>(INFINITY);
+    in.negativeZero = static_cast<Type>(-0.0f);
+    in.control = one;
+
+    const char* names[kMostRows];
+    const char* leftOut[kMostRows];
+    std::vector<Type> host(kMostRows, one);
+    Recorder<Type> record = {host.data(), names, leftOut, 0, 0};
+    operate(in, record);
+
+    // The control differs in the low limb where bits are compared, else clearly.
+    in.control = own && limbsToo ? in.p : in.a;
+    const size_t bytes = sizeof(Type) * kMostRows;
+    std::vector<Type> device(kMostRows, one);
+    int deviceCount;
+    Inputs<Type>* deviceIn;
+    Type* deviceResults;
+    int* deviceCounter;
     CUDA_CHECK(cudaMalloc(&deviceIn, sizeof in));
-    CUDA_CHECK(cudaMalloc(&deviceOut, sizeof(Type) * kRows));
-    CUDA_CHECK(cudaMemset(deviceOut, 0, sizeof(Type) * kRows));  // rows that are left out
-    CUDA_CHECK(cudaMemcpy(deviceIn, in, sizeof in, cudaMemcpyHostToDevice));
-    operateOnDevice<<<1, 1>>>(deviceIn, deviceOut);
+    CUDA_CHECK(cudaMalloc(&deviceResults, bytes));
+    CUDA_CHECK(cudaMalloc(&deviceCounter, sizeof deviceCount));
+    CUDA_CHECK(cudaMemcpy(deviceIn, &in, sizeof in, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemset(deviceResults, 0xff, bytes));
+    operateOnDevice<<<1, 1>>>(deviceIn, deviceResults, deviceCounter);
     CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaMemcpy(device.data(), deviceOut, sizeof(Type) * kRows, cudaMemcpyDeviceToHost));
-    for (Type* p : {deviceIn, deviceOut}) CUDA_CHECK(cudaFree(p));
-    printf("\n%-16s %-7s %24s %24s\n", "operation", "where", kLimbs<Type> ? "hi" : "value",
-           kLimbs<Type> ? "lo" : "-");
-    int done = 0, same = 0, near = 0;
-    unsigned long long bits[2], hash = kFnvOffset;  // the device's
-    for (int i = 0; i < kRows; ++i) {
-        if (!flags[i]) continue;
-        double limbs[2][2];
-        limbsOf(host[i], limbs[0]);
-        limbsOf(device[i], limbs[1]);
-        for (int where = 0; where < 2; ++where) {
-            printf("%-16s %-7s %24.17g", names[i], where ? "device" : "host", limbs[where][0]);
-            printf(kLimbs<Type> ? " %24.17g\n" : "\n", limbs[where][1]);
+    CUDA_CHECK(cudaMemcpy(device.data(), deviceResults, bytes, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(&deviceCount, deviceCounter, sizeof deviceCount, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(deviceIn));
+    CUDA_CHECK(cudaFree(deviceResults));
+    CUDA_CHECK(cudaFree(deviceCounter));
+
+    printf("\n%-22s %-7s %24s %24s\n", "operation", "where", limbsToo ? "hi" : "value",
+           limbsToo ? "lo" : "-");
+    HiLo onHost[kMostRows];
+    HiLo onDevice[kMostRows];
+    int sameCount = 0;  // in all bits
+    int nearCount = 0;
+    bool controlDiffers = false;
+    unsigned long long hash = kFnvOffset;  // the device's
+    for (int i = 0; i < record.count; ++i) {
+        onHost[i] = hiLoOf(host[i]);
+        onDevice[i] = hiLoOf(device[i]);
+        printRow(names[i], "host", onHost[i], limbsToo);
+        printRow(names[i], "device", onDevice[i], limbsToo);
+        const bool sameBits = memcmp(&onHost[i], &onDevice[i], sizeof onHost[i]) == 0;
+        const double distance = std::fabs(onDevice[i].hi - onHost[i].hi);
+        const bool isNear =
+            sameBits || !std::isfinite(onHost[i].hi) || distance <= 1e-6 * std::fabs(onHost[i].hi);
+        if (strcmp(names[i], "control") == 0) {
+            controlDiffers = own ? !sameBits : !isNear;
+        } else {
+            sameCount += sameBits;
+            nearCount += isNear;
         }
-        ++done;
-        same += memcmp(limbs[0], limbs[1], sizeof limbs[0]) == 0;
-        const double want = limbs[0][0], tolerance = 1e-6 * std::fabs(want);
-        near += !std::isfinite(want) || std::fabs(limbs[1][0] - want) <= tolerance;
-        memcpy(bits, limbs[1], sizeof bits);
-        for (unsigned long long limb : bits) hash = fnv1a(hash, limb, 8);
+        unsigned long long bits[2];
+        memcpy(bits, &onDevice[i], sizeof bits);
+        hash = fnv1a(hash, bits[0], 8);
+        hash = fnv1a(hash, bits[1], 8);
     }
     printf("\nleft out:");
-    for (int i = 0; i < kRows; ++i)
-        if (!flags[i]) printf(" %s", names[i]);
+    for (int i = 0; i < record.leftOutCount; ++i) printf(" %s", leftOut[i]);
     printf("\n(exp and sin are CCCL's alone: done well, they are longer than this file)\n");
-    printf("same bits on host and device: %d of %d\n\nrun hash: 0x%016llx\n\n", same, done, hash);
+    const int compared = record.count - 1;  // all but the control
+    printf("same bits on host and device: %d of %d\n\n", sameCount, compared);
+    printf("run hash: 0x%016llx\n\n", hash);
     const char* name = own ? "host and device: the same bits" : "host and device: near";
-    gate((own ? same : near) == done, name, "in %d of %d", own ? same : near, done);
+    const int agree = own ? sameCount : nearCount;
+    gate(agree == compared && deviceCount == record.count, name, "in %d of %d", agree, compared);
+    gate(controlDiffers, "host and device: the control differs",
+         "a comparison that calls it equal may have looked at one side alone");
+    if (limbsToo) {
+        gateLimbs("host", onHost, names, record.count);
+        gateLimbs("device", onDevice, names, record.count);
+    }
     return finish();
 }

@@ -44,7 +44,9 @@ static void printHash(const char* type) {
 
 static unsigned long long g_state = 1;
 static double random01() {  // xorshift64*
-    g_state ^= g_state >> 12, g_state ^= g_state << 25, g_state ^= g_state >> 27;
+    g_state ^= g_state >> 12;
+    g_state ^= g_state << 25;
+    g_state ^= g_state >> 27;
     return (double)(g_state * 2685821657736338717ULL >> 11) / 9007199254740992.0;
 }
 

@@ -1,15 +1,10 @@
 // What the pairs make of zeros, infinities, NaN, subnormals and overflow, on the device: one line
 // an operation, its value at the low, mid and high level of the float pair and for the double pair.
-// pair_types.inc is the marked block of fpmp_pi.cu. Status: 0, or 2 where nothing could be run.
-#include <cuda_runtime.h>
-
+// Status: 0, or 2 where nothing could be run.
 #include <cfloat>
-#include <cmath>
-#include <cstdio>
-#include <limits>
-#include <type_traits>
 
-#include "pair_types.inc"
+#define FPMP_PI_NO_MAIN
+#include "../../fpmp_pi/fpmp_pi.cu"
 
 // Infinity, zero, the largest limb and a subnormal arrive in memory, so that nothing is worked out
 // when the program is compiled.
@@ -48,9 +43,10 @@ __device__ int operate(const T* in, double* out) {
     return i;
 }
 static const char* const kNames[] = {
-    "inf+1", "1+inf", "inf+inf", "inf-inf", "(inf+1)+0", "inf*2", "inf*0", "1/inf", "1/inf+1",
-    "inf/2", "1/0", "1/-0", "0/0", "max+max", "max+u+u", "-max-u-u", "max*max", "max/.7", "-max/.7",
-    "max/.67", "scalar max/.7", "nan+1", "-0", "-0+-0", "-0*1", "sub+sub(/sub)", "sub*1(/sub)"};
+    "inf+1",   "1+inf",    "inf+inf", "inf-inf", "(inf+1)+0",     "inf*2",      "inf*0",
+    "1/inf",   "1/inf+1",  "inf/2",   "1/0",     "1/-0",          "0/0",        "max+max",
+    "max+u+u", "-max-u-u", "max*max", "max/.7",  "-max/.7",       "max/.67",    "scalar max/.7",
+    "nan+1",   "-0",       "-0+-0",   "-0*1",    "sub+sub(/sub)", "sub*1(/sub)"};
 constexpr int kRows = sizeof kNames / sizeof kNames[0];
 
 __global__ void operateAll(const float* floats, const double* doubles, double* out, int* rows) {
@@ -60,28 +56,22 @@ __global__ void operateAll(const float* floats, const double* doubles, double* o
     rows[3] = operate<double_pair>(doubles, out + 3 * kRows);
 }
 
-static void check(cudaError_t err) {
-    if (err == cudaSuccess) return;
-    fprintf(stderr, "special_values: %s\n", cudaGetErrorString(err));
-    exit(2);
-}
-
 int main() {
     const float floats[] = {INFINITY, 0.0f, FLT_MAX, std::ldexp(3.0f, -148), std::ldexp(1.0f, 102)};
     const double doubles[] = {INFINITY, 0.0, DBL_MAX, std::ldexp(3.0, -1073), std::ldexp(1.0, 969)};
     float* deviceFloats;
     double *deviceDoubles, *deviceOut, out[4 * kRows];
     int *deviceRows, rows[4];
-    check(cudaMalloc(&deviceFloats, sizeof floats));
-    check(cudaMalloc(&deviceDoubles, sizeof doubles));
-    check(cudaMalloc(&deviceOut, sizeof out));
-    check(cudaMalloc(&deviceRows, sizeof rows));
-    check(cudaMemcpy(deviceFloats, floats, sizeof floats, cudaMemcpyHostToDevice));
-    check(cudaMemcpy(deviceDoubles, doubles, sizeof doubles, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMalloc(&deviceFloats, sizeof floats));
+    CUDA_CHECK(cudaMalloc(&deviceDoubles, sizeof doubles));
+    CUDA_CHECK(cudaMalloc(&deviceOut, sizeof out));
+    CUDA_CHECK(cudaMalloc(&deviceRows, sizeof rows));
+    CUDA_CHECK(cudaMemcpy(deviceFloats, floats, sizeof floats, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(deviceDoubles, doubles, sizeof doubles, cudaMemcpyHostToDevice));
     operateAll<<<1, 1>>>(deviceFloats, deviceDoubles, deviceOut, deviceRows);
-    check(cudaGetLastError());
-    check(cudaMemcpy(out, deviceOut, sizeof out, cudaMemcpyDeviceToHost));
-    check(cudaMemcpy(rows, deviceRows, sizeof rows, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaMemcpy(out, deviceOut, sizeof out, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(rows, deviceRows, sizeof rows, cudaMemcpyDeviceToHost));
     for (int i = 0; i < kRows; ++i) {
         printf("%s", kNames[i]);
         for (int level = 0; level < 4; ++level) {
@@ -93,9 +83,9 @@ int main() {
         }
         printf("\n");
     }
-    check(cudaFree(deviceFloats));
-    check(cudaFree(deviceDoubles));
-    check(cudaFree(deviceOut));
-    check(cudaFree(deviceRows));
+    CUDA_CHECK(cudaFree(deviceFloats));
+    CUDA_CHECK(cudaFree(deviceDoubles));
+    CUDA_CHECK(cudaFree(deviceOut));
+    CUDA_CHECK(cudaFree(deviceRows));
     return 0;
 }
