@@ -81,7 +81,7 @@ ifneq ($(strangers),)
 $(info left out, as no program of this course: $(strangers))
 endif
 endif
-export $(SETTINGS) HOST_FLAGS MFMA FMA OPENMP CCBIN CXX_GIVEN DEVICE_WHY LESSON_GIVEN LESSONS MAKE
+export $(SETTINGS) BUILD HOST_FLAGS MFMA FMA OPENMP CCBIN CXX_GIVEN DEVICE_WHY LESSON_GIVEN LESSONS MAKE
 # Scripts and tests work from other folders too.
 export ROOT := $(CURDIR)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every type of fpmp_pi in one table: one program measures them all in one run, double first, so that
 # each speed is against the same double. CCCL's types are in it where CCCL's headers are at hand.
-#   pi_types.sh                    (environment: see script_env in the Makefile; CCCL, PI_LOG2_TERMS)
+#   pi_types.sh                    (environment: see the Makefile; CCCL, PI_LOG2_TERMS)
 # Status: the program's: 0 all gates passed, 1 a gate failed, 2 no work was done, 77 no device.
 set -euo pipefail
 
@@ -55,15 +55,7 @@ for flag in "${answer[@]}"; do
     case $flag in -DPI_FP_HEADER=*) ;; *) flags+=("$flag") ;; esac
 done
 
-fmad=1
-[ "$DEVICE-$FMA" != cpu-no ] || fmad=0
-# shellcheck disable=SC2086 # lists of words
-if [ "$DEVICE" = gpu ]; then
-    "$NVCC" -std=c++17 -O3 -arch="$ARCH" -Xcompiler -ffp-contract=off $DEFS "${flags[@]}" \
-        -o "$dir/pi_types" fpmp_pi/fpmp_pi.cu
-else
-    "$BUILD/tools/cu_rewrite" fpmp_pi/fpmp_pi.cu >"$dir/pi_types.cpp"
-    $CXX $HOST_FLAGS $STACK $MFMA -DCUDA_CPU_FMAD=$fmad -Icpu $DEFS "${flags[@]}" \
-        -o "$dir/pi_types" "$dir/pi_types.cpp" $RUNTIME -pthread
-fi
+build=fmad
+[ "$DEVICE-$FMA" != cpu-no ] || build=nofmad
+bash tools/compile.sh fpmp_pi/fpmp_pi.cu "$dir/pi_types" $build "${flags[@]}"
 exec "$dir/pi_types"
