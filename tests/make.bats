@@ -1,39 +1,57 @@
-# The Makefile: exact dependencies and refusals.
+# The Makefile: exact dependencies, quoting, refusals, and two makes at once.
 load helper
 
 setup() {
     export LOG=$BATS_TEST_TMPDIR/log
-    # A stand-in for the compiler that notes each compile and writes a file: dependencies need no real one.
+    : >"$LOG"
+    # A stand-in for g++ and nvcc that notes each compile and writes a file: dependencies need no real one.
     cat >"$BATS_TEST_TMPDIR/cxx" <<'END'
 #!/bin/sh
-case " $* " in *' --version '* | *' -dumpmachine '*) exec g++ "$@" ;; *' -c '* | *'/tmp/openmp'*) exec g++ "$@" ;; esac
+case " $* " in
+    *' --version '* | *' -dumpmachine '*) exec g++ "$@" ;;
+    *' --list-gpu-code '*) echo sm_75; echo sm_90; exit ;;
+    *"$FAIL"*) [ -z "$FAIL" ] || exit 1 ;;
+esac
 for arg; do [ "$previous" != -o ] || out=$arg; previous=$arg; done
-echo "$*" >>"$LOG"
+case $out in */fmad/* | */nofmad/*) echo "$*" >>"$LOG" ;; esac
 : >"$out"
+chmod +x "$out"
 END
+    chmod +x "$BATS_TEST_TMPDIR/cxx"
     cp "$BATS_TEST_TMPDIR/cxx" "$BATS_TEST_TMPDIR/other"
-    chmod +x "$BATS_TEST_TMPDIR/cxx" "$BATS_TEST_TMPDIR/other"
-    : >"$LOG"
 }
-# mk args: make in a build folder of its own, with the stand-in, and without what make check exports.
-mk() {
-    env -u PI_FP_T -u PI_LOG2_TERMS -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL \
-        make --no-print-directory -j2 -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"
-}
+# mk args: make with nothing of `make check` in its environment, in a build folder of its own.
+clean_env() { env -i PATH="$PATH" HOME="$BATS_TEST_TMPDIR" LOG="$LOG" FAIL="${FAIL:-}" NVCC_APPEND_FLAGS="${APPEND:-}" "$@"; }
+mk() { clean_env make --no-print-directory -j2 -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"; }
 day68() { mk DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
 compiles() { grep -c . "$LOG" || true; }
+# A copy of what a build needs, in a folder of that name: copy NAME.
+copy() {
+    mkdir "$BATS_TEST_TMPDIR/$1"
+    (cd "$ROOT" && tar -cf - Makefile cpu tools expected_output day68_reproducibility precision_reduction) | tar -xf - -C "$BATS_TEST_TMPDIR/$1"
+}
+in_copy() { clean_env make --no-print-directory -C "$BATS_TEST_TMPDIR/$1" DEVICE=cpu "${@:2}"; }
 
-@test "a second make builds nothing" {
+@test "a second make builds nothing, and says nothing" {
     day68
-    first=$(compiles)
-    assert_equal "$first" 2
+    assert_equal "$(compiles)" 2
     run day68
     assert_success
     assert_output ''
-    assert_equal "$(compiles)" "$first"
+    assert_equal "$(compiles)" 2
 }
 
-@test "changed DEFS, CXX or SANITIZE rebuilds; back again rebuilds too" {
+@test "a line per file; V=1 shows the whole compile" {
+    run day68
+    assert_line 'CXX reproducibility (fmad)'
+    assert_line 'CXX reproducibility (nofmad)'
+    refute_output --partial ffp-contract
+    run day68 V=1 DEFS=-DRUNS=2
+    assert_output --partial 'ffp-contract=off'
+    assert_output --partial '-DCUDA_CPU_FMAD=0'
+}
+
+@test "changed DEFS, CXX or SANITIZE rebuilds, and so does going back" {
     day68
     day68 DEFS=-DRUNS=2
     assert_equal "$(compiles)" 4
@@ -47,40 +65,47 @@ compiles() { grep -c . "$LOG" || true; }
     assert_equal "$(grep -c -e -fsanitize=address "$LOG")" 2
 }
 
-@test "a changed ARCH rebuilds the GPU builds, and nothing of the CPU's" {
-    day68
-    sed "s|g++|true|g" "$BATS_TEST_TMPDIR/cxx" >"$BATS_TEST_TMPDIR/nvcc"
-    sed -i "2i case \" \$* \" in *--list-gpu-code*) echo sm_75; echo sm_90; exit ;; esac" "$BATS_TEST_TMPDIR/nvcc"
-    chmod +x "$BATS_TEST_TMPDIR/nvcc"
-    gpu() { mk DEVICE=gpu LESSON=day68_reproducibility NVCC="$BATS_TEST_TMPDIR/nvcc" "$@"; }
-    gpu ARCH=sm_75
-    assert_equal "$(compiles)" 4
-    gpu ARCH=sm_75
-    assert_equal "$(compiles)" 4
+@test "fpmp_pi's own variables rebuild its programs alone" {
+    all() { mk DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
+    all
+    first=$(compiles)
+    all PI_LOG2_TERMS=20
+    assert_equal "$(compiles)" $((first + 4))
+}
+
+@test "nvcc: the flags of each build, and what rebuilds" {
+    gpu() { mk DEVICE=gpu LESSON=canonical_tree NVCC="$BATS_TEST_TMPDIR/cxx" ARCH=sm_75 "$@"; }
+    gpu
+    first=$(compiles)
+    assert_equal "$first" 8
+    assert_equal "$(grep -c -e '-arch=sm_75' "$LOG")" "$first"
+    assert_equal "$(grep -c -e '-Xcompiler -ffp-contract=off' "$LOG")" "$first"
+    assert_equal "$(grep -c -e '-Xcompiler -fopenmp' "$LOG")" "$first"
+    assert_equal "$(grep -c -e '-fmad=false' "$LOG")" $((first / 2))
+    assert_equal "$(grep -e '-fmad=false' "$LOG" | grep -vc '/gpu/nofmad/' || true)" 0
+    gpu
+    assert_equal "$(compiles)" "$first"
     gpu ARCH=sm_90
-    assert_equal "$(compiles)" 6
-    assert_equal "$(grep -c -e -arch=sm_90 "$LOG")" 2
-    day68
-    assert_equal "$(compiles)" 6
+    assert_equal "$(compiles)" $((2 * first))
+    APPEND=-lineinfo gpu ARCH=sm_90
+    assert_equal "$(compiles)" $((3 * first))
     run gpu ARCH=sm_12
     assert_failure 2
     assert_output --partial "unknown ARCH 'sm_12'"
 }
 
-@test "a touched header of the CPU default rebuilds" {
-    mkdir "$BATS_TEST_TMPDIR/copy"
-    (cd "$ROOT" && tar -cf - Makefile cpu tools tests/helper.bash day68_reproducibility) | tar -xf - -C "$BATS_TEST_TMPDIR/copy"
-    here() { env -u DEVICE -u ARCH -u NVCC -u CXX -u CC -u DEFS -u SANITIZE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$BATS_TEST_TMPDIR/copy" BUILD=b DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
-    here
-    touch "$BATS_TEST_TMPDIR/copy/cpu/cuda_runtime.h"
-    run here
-    assert_output --partial 'b/cpu/reproducibility_nofmad'
-    assert_output --partial 'b/cpu/engine.o'
-    # What stands beside a lesson: a .cu that is read in, and a header.
-    mkdir "$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts"
-    echo '#define ANSWER 41' >"$BATS_TEST_TMPDIR/copy/day68_reproducibility/answer.h"
-    echo '__global__ void k(int* p) { *p = ANSWER; }' >"$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts/kernel.cu"
-    cat >"$BATS_TEST_TMPDIR/copy/day68_reproducibility/runtime.cu" <<'END'
+@test "the CPU's builds: contraction and OpenMP where they belong" {
+    mk DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx" LESSON='day68_reproducibility canonical_tree'
+    assert_equal "$(grep -e -DCUDA_CPU_FMAD=1 "$LOG" | grep -vc '/cpu/fmad/' || true)" 0
+    assert_equal "$(grep -e -DCUDA_CPU_FMAD=0 "$LOG" | grep -vc '/cpu/nofmad/' || true)" 0
+    assert_equal "$(grep -c -e -ffp-contract=off "$LOG")" "$(compiles)"
+    assert_equal "$(grep -e -fopenmp "$LOG" | grep -vc canonical_tree || true)" 0
+    [ "$OPENMP" = no ] || grep -q -e -fopenmp "$LOG"
+}
+
+@test "what stands beside a program is a dependency: a header, a .cu that it reads in, the CPU default's headers" {
+    copy c
+    cat >"$BATS_TEST_TMPDIR/c/day68_reproducibility/reproducibility.cu" <<'END'
 #include <cuda_runtime.h>
 #include "answer.h"
 #include "parts/kernel.cu"
@@ -91,30 +116,73 @@ int main() {
     return *p;
 }
 END
-    # These two are compiled, not stood in for.
-    answer() { here CXX=g++ LESSON=day68_reproducibility >/dev/null && run "$BATS_TEST_TMPDIR/copy/b/cpu/runtime_nofmad"; }
+    mkdir "$BATS_TEST_TMPDIR/c/day68_reproducibility/parts"
+    echo '#define ANSWER 41' >"$BATS_TEST_TMPDIR/c/day68_reproducibility/answer.h"
+    echo '__global__ void k(int* p) { *p = ANSWER; }' >"$BATS_TEST_TMPDIR/c/day68_reproducibility/parts/kernel.cu"
+    answer() {
+        in_copy c LESSON=day68_reproducibility >"$BATS_TEST_TMPDIR/answer.log" || return
+        run "$BATS_TEST_TMPDIR/c/build/cpu/nofmad/reproducibility"
+    }
     answer
     assert_failure 41
-    sed -i 's/41/42/' "$BATS_TEST_TMPDIR/copy/day68_reproducibility/answer.h"
+    sed -i 's/41/42/' "$BATS_TEST_TMPDIR/c/day68_reproducibility/answer.h"
     answer
     assert_failure 42
-    sed -i 's/ANSWER;/ANSWER + 1;/' "$BATS_TEST_TMPDIR/copy/day68_reproducibility/parts/kernel.cu"
+    sed -i 's/ANSWER;/ANSWER + 1;/' "$BATS_TEST_TMPDIR/c/day68_reproducibility/parts/kernel.cu"
     answer
     assert_failure 43
-    # A program that moved to another lesson is built from there.
-    mkdir "$BATS_TEST_TMPDIR/copy/precision_reduction"
-    mv "$BATS_TEST_TMPDIR"/copy/day68_reproducibility/{runtime.cu,answer.h,parts} "$BATS_TEST_TMPDIR/copy/precision_reduction"
-    sed -i 's/ANSWER + 1;/ANSWER + 2;/' "$BATS_TEST_TMPDIR/copy/precision_reduction/parts/kernel.cu"
-    here CXX=g++ LESSON=precision_reduction >/dev/null
-    run "$BATS_TEST_TMPDIR/copy/b/cpu/runtime_nofmad"
-    assert_failure 44
-    rm -r "$BATS_TEST_TMPDIR/copy/precision_reduction"
-    here
-    touch "$BATS_TEST_TMPDIR/copy/day68_reproducibility/reproducibility.cu"
-    run here
-    assert_output --partial 'b/cpu/reproducibility_nofmad'
-    run here
+    touch "$BATS_TEST_TMPDIR/c/cpu/cuda_runtime.h"
+    run in_copy c LESSON=day68_reproducibility
+    assert_line 'CXX reproducibility (nofmad)'
+    assert_line 'CC engine.c'
+    run in_copy c LESSON=day68_reproducibility
     assert_output ''
+}
+
+@test "a folder with blanks, umlauts and a quote in its path: build, match and run.sh's table" {
+    copy "a b ü 'q'"
+    run in_copy "a b ü 'q'" run LESSON=precision_reduction
+    assert_success
+    assert_line --regexp '^precision_reduction +nofmad +passed .* as expected$'
+    run in_copy "a b ü 'q'" match OUTPUT=build/cpu/nofmad/precision_reduction.txt
+    assert_success
+}
+
+@test "two makes at once in one checkout, three times" {
+    for try in 1 2 3; do
+        for one in 1 2; do
+            (mk DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx" BUILD="$BATS_TEST_TMPDIR/b$try" >"$BATS_TEST_TMPDIR/$one.log" 2>&1
+                echo $? >"$BATS_TEST_TMPDIR/$one.rc") &
+        done
+        wait
+        assert_equal "$(cat "$BATS_TEST_TMPDIR/1.rc" "$BATS_TEST_TMPDIR/2.rc" | tr '\n' ' ')" '0 0 '
+        run find "$BATS_TEST_TMPDIR/b$try" -name '*.[0-9]*' ! -name 'openmp.*'
+        assert_output ''
+    done
+}
+
+@test "a .cu that is no program of the course is left out by name" {
+    copy c
+    echo 'this does not compile' >"$BATS_TEST_TMPDIR/c/day68_reproducibility/mine.cu"
+    run in_copy c LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx"
+    assert_success
+    assert_line 'left out, as no program of this course: day68_reproducibility/mine.cu'
+}
+
+@test "under -k a program that does not compile is a row, and hides no other" {
+    FAIL=reproducibility run mk -k run DEVICE=cpu LESSON='day68_reproducibility precision_reduction' CXX="$BATS_TEST_TMPDIR/cxx"
+    assert_failure 2
+    assert_line --regexp '^reproducibility +nofmad .*did not build'
+    assert_line --regexp '^precision_reduction +nofmad '
+    FAIL=reproducibility run mk run DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx"
+    assert_failure 2
+    refute_output --partial 'did not build'
+}
+
+@test "a lesson's name as a goal runs it" {
+    run mk day68_reproducibility DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx"
+    assert_line --regexp '^reproducibility +nofmad '
+    refute_line --regexp '^precision_reduction +nofmad '
 }
 
 @test "bad input: one line, status 2, nothing built" {
@@ -128,27 +196,27 @@ END
     done <<'END'
 run LESSON=day69|unknown LESSON 'day69': the lessons are day68_reproducibility
 run DEVICE=tpu|unknown DEVICE 'tpu': gpu or cpu
+run DEVICE=it's|unknown DEVICE 'it's': gpu or cpu
 run DEVICE=cpu ARCH=native|unknown ARCH 'native'
 run DEVICE=cpu CXX=no-such-compiler|the compiler 'no-such-compiler' is not found
 run DEVICE=gpu NVCC=no-such-nvcc|DEVICE=gpu needs nvcc, and 'no-such-nvcc' is not found
 run DEVICE=cpu SANITIZE=memory|unknown SANITIZE 'memory'
 run DEVICE=cpu ARCH=sm_9x|unknown ARCH 'sm_9x'
-run LESSON=|LESSON is empty
-clean BUILD=tests/|BUILD='tests/' is a folder of sources
-clean BUILD=./cpu|BUILD='./cpu' is a folder of sources
-clean BUILD=fpmp_pi/../.git/|BUILD='fpmp_pi/../.git/' is a folder of sources
-clean BUILD=tools/sub|BUILD='tools/sub' is a folder of sources
-clean BUILD=.|BUILD='.' is a folder of sources
-clean BUILD=build/../..|BUILD='build/../..' is a folder of sources
+run LESSON=|unknown LESSON '': the lessons are
 run DEVICE=cpu LESSON=fpmp_pi PI_LOG2_TERMS=018|PI_LOG2_TERMS must be a number from 17 to 34
+run DEVICE=cpu DEFS=-DELEMENT=1024|has a macro ELEMENT; they have: BLOCKS ELEMENTS
+run DEVICE=cpu LESSON=fpmp_pi DEFS=-DELEMENTS=1024|no program of fpmp_pi has a macro ELEMENTS
+run DEVICE=cpu DEFS=ELEMENTS=1024|'ELEMENTS=1024' is no option; was -DELEMENTS=1024 meant?
+run DEVICE=cpu DEFS=-DELEMENTS='1|a quote is not closed
+run DEVICE=cpu DEFS=-use_fast_math|'-use_fast_math' is an option of nvcc's
+run DEVICE=cpu DEFS=-dlcm=ca|'-dlcm=ca' is an option of nvcc's
+run DEVICE=cpu DEFS=--use_fast_math|'--use_fast_math' is an option of nvcc's
+run DEVICE=cpu DEFS=-fmad=false|'-fmad=false' is an option of nvcc's
+run DEVICE=cpu DEFS=-Xptxas=-v|'-Xptxas=-v' is an option of nvcc's
 END
     run mk run DEVICE=cpu SANITIZE='address thread'
     assert_failure 2
     assert_output --partial "unknown SANITIZE 'address thread'"
-    ln -s "$ROOT" "$BATS_TEST_TMPDIR/link"
-    run mk clean BUILD="$BATS_TEST_TMPDIR/link/tests"
-    assert_failure 2
-    assert_output --partial 'is a folder of sources'
     touch "$BATS_TEST_TMPDIR/file"
     run mk run DEVICE=cpu BUILD="$BATS_TEST_TMPDIR/file/b"
     assert_failure 2
@@ -156,43 +224,95 @@ END
     run mk run BUILD='a b'
     assert_failure 2
     assert_output --partial "BUILD must be one path without spaces or ~ * ? [, not 'a b'"
-    run mk clean BUILD='*'
-    assert_failure 2
-    run mk clean BUILD='~'
-    assert_failure 2
-    run mk clean BUILD=Makefile
+    run mk DEVICE=cpu BUILD=Makefile
     assert_failure 2
     assert_output --partial "BUILD='Makefile' is a file, not a folder"
-    [ -s "$ROOT/Makefile" ]
+}
+
+@test "DEFS is quoted once: brackets, <, and a macro of the language's own" {
+    day68 DEFS='-DELEMENTS=(1<<20) -DNDEBUG'
+    assert_equal "$(grep -cF -e '-DELEMENTS=(1<<20) -DNDEBUG' "$LOG")" 2
+}
+
+@test "only a folder with our marker is built in or removed" {
+    mkdir "$BATS_TEST_TMPDIR/home"
+    echo keep >"$BATS_TEST_TMPDIR/home/me"
+    for folder in "$BATS_TEST_TMPDIR/home" tests ./cpu fpmp_pi/../.git . ..; do
+        run mk DEVICE=cpu BUILD="$folder"
+        assert_failure 2
+        assert_output --partial 'is a folder with other things in it'
+        run mk clean BUILD="$folder"
+        assert_failure 2
+        assert_output --partial "so it stays"
+    done
+    [ -s "$BATS_TEST_TMPDIR/home/me" ]
+    BUILD="$BATS_TEST_TMPDIR/home" run clean_env BUILD="$BATS_TEST_TMPDIR/home" make -C "$ROOT" clean
+    assert_failure 2
+    [ -s "$BATS_TEST_TMPDIR/home/me" ]
+    day68
+    [ -e "$BATS_TEST_TMPDIR/b/cpu" ]
+    mk clean
+    [ ! -e "$BATS_TEST_TMPDIR/b" ]
+    mk clean
 }
 
 @test "a compile that fails leaves no program that a second run would trust" {
-    run day68 DEFS=-DELEMENTS=1 CXX=g++
+    day68
+    FAIL=reproducibility run day68 DEFS=-DRUNS=3
     assert_failure 2
-    run find "$BATS_TEST_TMPDIR/b/cpu" -maxdepth 1 -type f -name 'reproducibility*' ! -name '*.d'
+    run find "$BATS_TEST_TMPDIR/b/cpu" -type f -path '*mad/reproducibility'
     assert_output ''
-    run day68 DEFS=-DELEMENTS=1 CXX=g++
+    FAIL=reproducibility run day68 DEFS=-DRUNS=3
     assert_failure 2
+}
+
+@test "make match needs no C++ compiler, no BUILD that can be written, and keeps a \$ in OUTPUT" {
+    cp "$ROOT/expected_output/precision_reduction.txt" "$BATS_TEST_TMPDIR/\$x.txt"
+    sed -i 's/^device: .*/device: d/' "$BATS_TEST_TMPDIR/\$x.txt"
+    run mk match CXX=no-such-compiler BUILD=/dev/null/b OUTPUT="$BATS_TEST_TMPDIR/\$x.txt"
+    assert_success
+    run mk match
+    assert_failure 2
+    assert_output --partial 'make match needs OUTPUT=file'
+}
+
+@test "make sanitize builds with the make that called it" {
+    run mk sanitize DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx"
+    assert_success
+    refute_output --partial jobserver
+    assert_line --regexp '^reproducibility +address +clean$'
+    assert_line --regexp '^reproducibility +thread +clean$'
+}
+
+@test "bats alone: a make that fails shows no environment; without a build it says what to do" {
+    run clean_env SECRET=hidden CXX=no-such-compiler bats "$ROOT/tests/match.bats"
+    assert_failure
+    refute_output --partial hidden
+    assert_output --partial 'the Makefile did not answer'
+    run clean_env BUILD="$BATS_TEST_TMPDIR/none" bats "$ROOT/tests/match.bats"
+    assert_failure
+    assert_output --partial 'build first: make'
 }
 
 @test "make help names every command, and reads no compiler" {
     run mk help CXX=no-such-compiler
     assert_success
-    for target in run check doctor match expected bench sanitize clean help; do
+    for target in run check doctor match expected types cccl embeds bench sanitize clean help; do
         assert_output --partial "make $target"
     done
 }
 
 @test "make check on a card that is not there: one line" {
-    printf '#!/bin/sh\necho "reason=no driver"\nexit 1\n' >"$BATS_TEST_TMPDIR/probe"
-    chmod +x "$BATS_TEST_TMPDIR/probe"
-    DEVICE=gpu PROBE="$BATS_TEST_TMPDIR/probe" BUILD="$BATS_TEST_TMPDIR/b" run bash "$ROOT/tools/check.sh"
+    mkdir -p "$BATS_TEST_TMPDIR/b/tools"
+    printf '#!/bin/sh\necho "reason=no driver"\nexit 1\n' >"$BATS_TEST_TMPDIR/b/tools/gpu_probe"
+    chmod +x "$BATS_TEST_TMPDIR/b/tools/gpu_probe"
+    DEVICE=gpu BUILD="$BATS_TEST_TMPDIR/b" run bash "$ROOT/tools/check.sh"
     assert_failure 2
     assert_output 'make check DEVICE=gpu needs a usable card: no driver'
 }
 
 @test "the suite can fail: a failing test, a file that does not load, and strict skips" {
-    mkdir "$BATS_TEST_TMPDIR/t"
+    mkdir -p "$BATS_TEST_TMPDIR/t" "$BATS_TEST_TMPDIR/b"
     check() { env -u BATS_TMPDIR -u BATS_RUN_TMPDIR -u BATS_TEST_TMPDIR -u BATS_FILE_TMPDIR -u BATS_SUITE_TMPDIR ROOT="$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"; }
     printf '@test "good" { true; }\n@test "bad" { false; }\n@test "left" { skip "why"; }\n' >"$BATS_TEST_TMPDIR/t/mixed.bats"
     run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/mixed.bats"
