@@ -37,7 +37,7 @@ int main() {
     float* device;  // the input, then 4 partials, then 2 results
     const cudaError_t err = cudaMalloc(&device, sizeof(float) * (kElements + kBlocks + 2));
     if (err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver) {
-        printf("skipped: no usable CUDA device\n");
+        fprintf(stderr, "skipped: no usable CUDA device\n");
         return 77;
     }
     float* partials = device + kElements;

@@ -32,7 +32,7 @@ __global__ void compute(float x, float y, float* out) {
 static void check(cudaError_t err) {
     if (err == cudaSuccess) return;
     const bool noDevice = err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver;
-    printf("%s\n", noDevice ? "skipped: no usable CUDA device" : cudaGetErrorString(err));
+    fprintf(stderr, "%s\n", noDevice ? "skipped: no usable CUDA device" : cudaGetErrorString(err));
     exit(noDevice ? 77 : 2);
 }
 

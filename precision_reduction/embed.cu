@@ -29,7 +29,7 @@ int main() {
     float* device;  // the input, then three results
     const cudaError_t err = cudaMalloc(&device, sizeof(float) * (kThreads + 3));
     if (err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver) {
-        printf("skipped: no usable CUDA device\n");
+        fprintf(stderr, "skipped: no usable CUDA device\n");
         return 77;
     }
     float out[3];

@@ -127,7 +127,7 @@ flags_of() {
     assert_success
     assert_output --partial 'device: CPU default'
     assert_output --partial 'gates passed'
-    assert_output --partial 'DEVICE=cpu'
+    assert_output --partial "DEVICE='cpu'"
     assert_output --partial 'no nvcc'
     refute_output --partial 'CUDA error'
     refute_output --partial 'cudaError'

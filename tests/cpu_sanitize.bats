@@ -20,7 +20,7 @@ clean_lesson() {
     rm tree/day68_reproducibility
     mkdir tree/day68_reproducibility
     mutate "$ROOT/day68_reproducibility/reproducibility.cu" tree/day68_reproducibility/reproducibility.cu \
-        's/kGrids\[\] = \{.*?\}/kGrids[] = {3, 8}/'
+        's/kGrids\[\] = \{.*?\}/kGrids[] = {3, 8, 3, 8}/'
     make -s -C tree DEVICE=cpu SANITIZE="$1" CXX="$2" LESSON=day68_reproducibility BUILD="$PWD/build" \
         DEFS='-DELEMENTS=20011 -DBLOCKS=16 -DRUNS=2 '"$3" "$PWD/build/cpu/nofmad/reproducibility"
     UBSAN_OPTIONS=halt_on_error=1 run build/cpu/nofmad/reproducibility

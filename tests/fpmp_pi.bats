@@ -316,6 +316,7 @@ EOF
     require_cccl
     cd "$BATS_TEST_TMPDIR"
     ln -s "$BUILD/tools" tools
+    export RUNTIME=$BUILD/cpu/runtime
     CCCL=$(cccl_dir) PI_LOG2_TERMS=20 BUILD=$PWD bash "$ROOT/tools/pi_types.sh" >out
     if have_fma; then pinned20 out fmad; else pinned20 out nofmad; fi
     grep -qE '^gate: cuda::fp64emu: double.s partials +passed$' out

@@ -104,17 +104,17 @@ stands_in() {
     done
 }
 
-@test "the shared helpers are the same in every lesson program" {
+@test "the helpers are the same in the four lessons, at the top and at the end" {
     cd "$ROOT"
     n=0
-    for file in $(lessons); do
-        sed -n '/^\/\/ shared helpers:/,/^\/\/ end shared helpers/p' "$file" >"$BATS_TEST_TMPDIR/block"
-        [ "$(wc -l <"$BATS_TEST_TMPDIR/block")" -gt 50 ] || { echo "$file: no shared helpers"; false; }
+    for file in day68_reproducibility/reproducibility.cu precision_reduction/precision_reduction.cu fpmp_pi/fpmp_pi.cu canonical_tree/canonical_tree.cu; do
+        sed -n '/^\/\/ helpers:/,/^\/\/ end helpers/p; /^\/\/ helper bodies:/,/^\/\/ end helper bodies/p' "$file" >"$BATS_TEST_TMPDIR/block"
+        [ "$(wc -l <"$BATS_TEST_TMPDIR/block")" -gt 70 ] || { echo "$file: no helpers"; false; }
         [ -e "$BATS_TEST_TMPDIR/first" ] || cp "$BATS_TEST_TMPDIR/block" "$BATS_TEST_TMPDIR/first"
         diff "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/block" || { echo "$file differs"; false; }
         n=$((n + 1))
     done
-    [ $n -ge 1 ]
+    assert_equal $n 4
 }
 
 @test "every excerpt and every output on a lesson's page carries its marker, or nothing would hold it" {
@@ -137,17 +137,22 @@ stands_in() {
     done
 }
 
-@test "lessons: plain ASCII, LF, no local include, and of a readable length" {
+@test "lessons: plain ASCII, LF, no local include but a lesson's own program, the first kernel early" {
     cd "$ROOT"
     for file in $(lessons); do
         run grep -nP '[^\x00-\x7F]|\r' "$file"
         assert_output ''
-        run grep -n '#include *"' "$file"
-        assert_output ''
-        # canonical_tree.cu is a library to lift out and the table of its promises, in one file.
-        most=420
-        [ "$file" != canonical_tree/canonical_tree.cu ] || most=650
-        [ "$(wc -l <"$file")" -le $most ] || { echo "$file is too long to read in one sitting"; false; }
+        run grep -nE '#include *"' "$file"
+        case $file in
+            canonical_tree/wrong_orders.cu | canonical_tree/fused_tree.cu | canonical_tree/tree_in_graph.cu)
+                assert_output --regexp '^[0-9]+:#include "canonical_tree.cu"$' ;;
+            fpmp_pi/fpmp_tour.cu) assert_output --regexp '^[0-9]+:#include "fpmp_pi.cu"$' ;;
+            *) assert_output '' ;;
+        esac
+    done
+    for file in day68_reproducibility/reproducibility.cu precision_reduction/precision_reduction.cu fpmp_pi/fpmp_pi.cu canonical_tree/canonical_tree.cu; do
+        first=$(grep -n '^__global__' "$file" | head -n 1 | cut -d : -f 1)
+        [ "$first" -le 80 ] || { echo "$file: the first kernel stands on line $first"; false; }
     done
 }
 

@@ -39,7 +39,7 @@ else
     "$BUILD/tools/cu_rewrite" "$source" "$tmp.rewritten.d" "$out" >"$tmp.cpp"
     read -ra line <<<"$CXX"
     # A CUDA thread's stack is small: no frame may reach beyond the guard at its end (cpu/engine.c).
-    line+=("${host[@]}" -fstack-clash-protection -DCUDA_CPU_FMAD=$fused)
+    line+=("${host[@]}" -fstack-clash-protection "-DCUDA_CPU_FMAD=$fused")
     [ -z "${MFMA:-}" ] || line+=("$MFMA")
     [ -z "${SANITIZE:-}" ] || line+=("-fsanitize=$SANITIZE" -g -fno-omit-frame-pointer)
     # What stands beside the .cu is found from the rewritten file too.
