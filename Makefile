@@ -155,7 +155,7 @@ doctor:
 	@bash tools/doctor.sh
 match:
 	@bash tools/match.sh
-expected: $(call binaries,$(chosen_programs)) $(TOOLS)/match
+expected: $(call binaries,$(chosen_programs)) $(TOOLS)/match $(TOOLS)/gpu_probe
 	@bash tools/expected.sh $(chosen_programs)
 bench: $(call binaries,$(chosen_programs)) $(needed_cpu)
 	@bash tools/bench.sh $(LESSON)

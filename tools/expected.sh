@@ -27,7 +27,7 @@ mkdir -p "$dir/recorded" "$new/recorded"
 
 # Named after device and toolkit: nvidia_h200.cuda13.0.sm_90, cpu.x86_64.
 if [ "$DEVICE" = gpu ]; then
-    card=$(sed -n 's/^name=//p' <<<"$("$PROBE")" | tr 'A-Z ' 'a-z_' | tr -cd 'a-z0-9_-')
+    card=$(sed -n 's/^name=//p' <<<"$("$BUILD/tools/gpu_probe")" | tr 'A-Z ' 'a-z_' | tr -cd 'a-z0-9_-')
     tag=$card.cuda$("$NVCC" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p').$ARCH
 else
     tag=cpu.$(uname -m)

@@ -20,6 +20,7 @@ cd "$ROOT"
 dir=$BUILD/tmp/pi_types
 mkdir -p "$dir"
 header=$dir/pi_types.h
+case $header in /*) ;; *) header=$ROOT/$header ;; esac
 : >"$header"
 
 # On a CPU an emulated double takes seconds a launch at 2^26 terms.
