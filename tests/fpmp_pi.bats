@@ -315,13 +315,7 @@ EOF
 @test "CCCL: every type runs at 2^20 terms, and fp64emu has double's partials" {
     require_cccl
     cd "$BATS_TEST_TMPDIR"
-<<<<<<< HEAD
-    ln -s "$BUILD/tools" tools
-    export RUNTIME=$BUILD/cpu/runtime
-    CCCL=$(cccl_dir) PI_LOG2_TERMS=20 BUILD=$PWD bash "$ROOT/tools/pi_types.sh" >out
-=======
     DEFS='' CCCL=$(cccl_dir) PI_LOG2_TERMS=20 bash "$ROOT/tools/pi_types.sh" >out
->>>>>>> 70ac993f065fd31a4103f184065924c1d64ddd68
     if have_fma; then pinned20 out fmad; else pinned20 out nofmad; fi
     grep -qE '^gate: cuda::fp64emu: double.s partials +passed$' out
     assert_equal "$(hash_of out cuda::fp64emu)" 0x2fbcfbfab81ec80d

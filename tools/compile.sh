@@ -2,7 +2,7 @@
 # The one compile line: builds one .cu for the device at hand.
 #   compile.sh SOURCE OUT fmad|nofmad [flags]
 # OUT appears only when the compile succeeded. OUT.d lists for make what OUT depends on.
-# Flags are the host compiler's; -fopenmp is handed on through nvcc. V=1 prints the whole line.
+# Flags are the host compiler's; those with -f are handed on through nvcc. V=1 prints the whole line.
 # Environment (`make test-env` prints it): DEVICE, BUILD, NVCC, CXX, ARCH, SANITIZE;
 #   MFMA       -mfma where an x86-64 CPU has it and needs to be told
 #   CCBIN      the host compiler that was named, for nvcc
@@ -30,7 +30,7 @@ if [ "$DEVICE" = gpu ]; then
     line+=(-arch="$ARCH")
     [ "$build" = fmad ] || line+=(-fmad=false)
     for flag in "${host[@]}" "$@"; do
-        case $flag in -ffp-contract=* | -fopenmp) line+=(-Xcompiler "$flag") ;; *) line+=("$flag") ;; esac
+        case $flag in -fmad=*) line+=("$flag") ;; -f*) line+=(-Xcompiler "$flag") ;; *) line+=("$flag") ;; esac
     done
     line+=(-MMD -MP -MT "$out" -MF "$tmp.d" -o "$tmp" "$source")
 else
