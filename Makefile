@@ -55,7 +55,9 @@ GOALS := $(filter-out help clean cccl match embeds doctor,$(or $(MAKECMDGOALS),b
 answer = $(call unless_error,$(shell $(foreach v,$(1),$(v)=$(call quote,$($(v)))) bash $(2)))
 unless_error = $(if $(filter error,$(firstword $(1))),$(error $(wordlist 2,999,$(1))),$(1))
 ifneq ($(GOALS),)
-build_folder := $(shell bash tools/build_folder.sh $(call quote,$(BUILD)))
+# One make at a time has a build folder; a make below this one, and a test's question, take no lock.
+lock_for := $(if $(filter-out 0,$(MAKELEVEL)),,$(if $(filter-out test-env,$(GOALS)),$(shell echo $$PPID)))
+build_folder := $(shell bash tools/build_folder.sh $(call quote,$(BUILD)) $(lock_for))
 ifneq ($(build_folder),)
 $(error $(build_folder))
 endif

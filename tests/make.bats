@@ -161,6 +161,28 @@ END
     done
 }
 
+@test "two makes with different settings: each runs its own programs, and the second says that it waits" {
+    # The stand-in's program prints its own flags, slowly, and gives no verdict.
+    cat >"$BATS_TEST_TMPDIR/slow" <<'END'
+#!/bin/sh
+case " $* " in *' --version '* | *' -dumpmachine '*) exec g++ "$@" ;; esac
+for arg; do [ "$previous" != -o ] || out=$arg; previous=$arg; done
+printf '#!/bin/sh\nsleep 0.3\necho "flags: %s"\n' "$*" >"$out"
+chmod +x "$out"
+END
+    chmod +x "$BATS_TEST_TMPDIR/slow"
+    day68 >/dev/null # the runtime, once
+    for runs in 3 4; do
+        day68 run CXX="$BATS_TEST_TMPDIR/slow" DEFS=-DRUNS=$runs V=1 >"$BATS_TEST_TMPDIR/$runs.log" 2>&1 &
+    done
+    wait
+    for runs in 3 4; do
+        assert_equal "$(grep -c "^flags: .*-DRUNS=$runs" "$BATS_TEST_TMPDIR/$runs.log")" 2
+        assert_equal "$(grep "^flags: " "$BATS_TEST_TMPDIR/$runs.log" | grep -vc -e "-DRUNS=$runs" || true)" 0
+    done
+    assert_equal "$(cat "$BATS_TEST_TMPDIR"/[34].log | grep -c 'waiting for another make')" 1
+}
+
 @test "a .cu that is no program of the course is left out by name" {
     copy c
     echo 'this does not compile' >"$BATS_TEST_TMPDIR/c/day68_reproducibility/mine.cu"
@@ -208,15 +230,27 @@ run DEVICE=cpu DEFS=-DELEMENT=1024|has a macro ELEMENT; they have: BLOCKS ELEMEN
 run DEVICE=cpu LESSON=fpmp_pi DEFS=-DELEMENTS=1024|no program of fpmp_pi has a macro ELEMENTS
 run DEVICE=cpu DEFS=ELEMENTS=1024|'ELEMENTS=1024' is no option; was -DELEMENTS=1024 meant?
 run DEVICE=cpu DEFS=-DELEMENTS='1|a quote is not closed
-run DEVICE=cpu DEFS=-use_fast_math|'-use_fast_math' is an option of nvcc's
-run DEVICE=cpu DEFS=-dlcm=ca|'-dlcm=ca' is an option of nvcc's
-run DEVICE=cpu DEFS=--use_fast_math|'--use_fast_math' is an option of nvcc's
-run DEVICE=cpu DEFS=-fmad=false|'-fmad=false' is an option of nvcc's
-run DEVICE=cpu DEFS=-Xptxas=-v|'-Xptxas=-v' is an option of nvcc's
+run DEVICE=cpu DEFS=-use_fast_math|'-use_fast_math' is no option of g++
+run DEVICE=cpu DEFS=-dlcm=ca|'-dlcm=ca' is no option of g++
+run DEVICE=cpu DEFS=--use_fast_math|'--use_fast_math' is no option of g++
+run DEVICE=cpu DEFS=-fmad=false|'-fmad=false' is no option of g++
+run DEVICE=cpu LESSON=day68_reproducibility DEFS=-Delements=1024|no program of day68_reproducibility has a macro elements
+run DEVICE=cpu DEFS=-expt-relaxed-constexpr|'-expt-relaxed-constexpr' is no option of g++
+run DEVICE=cpu DEFS=-opt-info=inline|'-opt-info=inline' is no option of g++
+run DEVICE=cpu DEFS=-D|-D needs a word behind it
+run DEVICE=cpu DEFS=-Xptxas=-v|'-Xptxas=-v' is no option of g++
 END
     run mk run DEVICE=cpu SANITIZE='address thread'
     assert_failure 2
     assert_output --partial "unknown SANITIZE 'address thread'"
+    # An error in a later word stops as well, and no shell reads what stands there.
+    for word in '-DRUN=2' '-use_fast_math' '-D RUN=2' "-DX\`touch\${IFS}$BATS_TEST_TMPDIR/run-by-a-shell\`"; do
+        run mk run DEVICE=cpu LESSON=day68_reproducibility DEFS="-DELEMENTS=1024 $word"
+        assert_failure 2
+        assert_equal "${#lines[@]}" 1
+        assert_output --regexp "has a macro (RUN|X.*); they have: BLOCKS ELEMENTS RUNS|no option of g\+\+"
+    done
+    [ ! -e "$BATS_TEST_TMPDIR/run-by-a-shell" ]
     touch "$BATS_TEST_TMPDIR/file"
     run mk run DEVICE=cpu BUILD="$BATS_TEST_TMPDIR/file/b"
     assert_failure 2
@@ -231,6 +265,8 @@ END
 
 @test "DEFS is quoted once: brackets, <, and a macro of the language's own" {
     day68 DEFS='-DELEMENTS=(1<<20) -DNDEBUG'
+    day68 DEFS='-D RUNS=3'
+    assert_equal "$(grep -cF -e '-D RUNS=3' "$LOG")" 2
     assert_equal "$(grep -cF -e '-DELEMENTS=(1<<20) -DNDEBUG' "$LOG")" 2
 }
 

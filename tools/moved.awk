@@ -67,8 +67,10 @@ FNR == 1 { file++; body = 0; header = ""; split("", seen) }
         key = key SUBSEP (++seen[key])
         if (file == 1) {
             pinned[key] = $0
+            order[++lines] = key
         } else if (!(key in pinned)) {
             alone++
+            print "  only found:  " $0
         } else {
             columns(pinned[key], want, unused)
             shown = 0
@@ -90,6 +92,10 @@ FNR == 1 { file++; body = 0; header = ""; split("", seen) }
 }
 END {
     if (list) exit
-    for (key in pinned) alone++
+    for (i = 1; i <= lines; i++)
+        if (order[i] in pinned) {
+            alone++
+            print "  only pinned: " pinned[order[i]]
+        }
     printf "%d line%s moved, %d without a counterpart\n", moved, moved == 1 ? "" : "s", alone
 }

@@ -21,6 +21,7 @@ match=$BUILD/tools/match
 
 ran=0 failed=0 broken=0 skipped=0
 table=()
+all_moved=() # shown after the table
 terminal=no
 [ ! -t 1 ] || terminal=yes
 red='' green='' plain=''
@@ -124,7 +125,7 @@ show_moved() {
     local moved
     [ -n "$nearest" ] || return 0
     moved=$(LC_ALL=C awk -f tools/moved.awk "$nearest" "$out")
-    printf 'moved, %s, build %s, against %s:\n%s\n' "$name" "$build" "$nearest" "$moved"
+    all_moved+=("$(printf 'moved, %s, build %s, against %s:\n%s' "$name" "$build" "$nearest" "$moved")")
     moved=$(tail -n 1 <<<"$moved")
     expected="$expected; ${moved%,*}"
 }
@@ -236,6 +237,7 @@ progress ''
 
 printf '\n'
 printf '%s\n' "${table[@]}"
+for moved in ${all_moved[@]+"${all_moved[@]}"}; do printf '\n%s\n' "$moved"; done
 echo "whole outputs: $outputs/fmad/NAME.txt, $outputs/nofmad/NAME.txt"
 [ $skipped -eq 0 ] || echo "skipped for want of a card: try: make run DEVICE=cpu" >&2
 [ -z "${LESSON_GIVEN:-}" ] || show_next "$@"
