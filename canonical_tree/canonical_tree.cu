@@ -471,7 +471,7 @@ static void tablePaths() {
     paths.push_back({kPieces, kLeaf});
     paths.push_back({kPieces, 256 * kLeaf});
     const Row want = treeRow(kElements, {kDefinition, 0});
-    FirstWrong wrong = {}, unknown = {};
+    FirstWrong wrong = {}, wrongKnown = {};
     unsigned long long hash = kFnvOffset;
     char name[48];
     puts(
@@ -499,12 +499,12 @@ static void tablePaths() {
         const Row known = {
             {k.floatSum, k.floatDifference, k.doubleSum, k.doubleDifference, row.bits[4]}};
         snprintf(name, sizeof name, "the first %zu", k.n);
-        printRow(name, 0, row, known, &unknown);
+        printRow(name, 0, row, known, &wrongKnown);
     }
     puts("");
     gate(wrong.name[0] == '\0', "the same bits on every path", "first: %s", wrong.name);
     gate(refused != nullptr, "a chunk of three leaves is refused", "it was accepted");
-    gate(unknown.name[0] == '\0', "the known answers", "first: %s", unknown.name);
+    gate(wrongKnown.name[0] == '\0', "the known answers", "first: %s", wrongKnown.name);
 }
 
 // Every path at sizes where a leaf or a level appears; the tests have many more.

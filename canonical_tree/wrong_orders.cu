@@ -98,7 +98,7 @@ static void tableOrders() {
     const std::vector<float> floats = samples<float>(kInput);
     const std::vector<double> doubles = samples<double>(kInput);
     const std::vector<Mix::Type> integers = samples<Mix::Type>(kInput);
-    char unknown[64] = "", hidden[64] = "";
+    char wrongKnown[64] = "", hidden[64] = "";
     unsigned long long hash = kFnvOffset;
     puts("order                        n  float sum  float a-b  double sum  double a-b  mix");
     for (const KnownAnswer& k : kKnownAnswers) {
@@ -125,14 +125,14 @@ static void tableOrders() {
                    (long long)(bits[kFloatSum] - want[kFloatSum]), word(same[kFloatDifference]),
                    (long long)(bits[kDoubleSum] - want[kDoubleSum]), word(same[kDoubleDifference]),
                    word(same[kMix]));
-            char* first = order == kTree ? unknown : hidden;
+            char* first = order == kTree ? wrongKnown : hidden;
             const bool right = order == kTree ? all : showsOnAll(same);
             if (!right && first[0] == '\0')
-                snprintf(first, sizeof unknown, "%s, n = %zu", kOrderNames[order], k.n);
+                snprintf(first, sizeof wrongKnown, "%s, n = %zu", kOrderNames[order], k.n);
         }
     }
     printf("run hash: 0x%016llx\n\n", hash);
-    gate(unknown[0] == '\0', "the known answers", "first: %s", unknown);
+    gate(wrongKnown[0] == '\0', "the known answers", "first: %s", wrongKnown);
     gate(hidden[0] == '\0', "each wrong order shows", "first that does not: %s", hidden);
 }
 

@@ -237,7 +237,7 @@ void showConversion(const char* name) {
     printf("%-24s %s\n", name, how);
 }
 
-static int rowOf(const char* name, const char* const* names, int count) {
+static int indexOf(const char* name, const char* const* names, int count) {
     for (int i = 0; i < count; ++i)
         if (strcmp(names[i], name) == 0) return i;
     fprintf(stderr, "no row %s\n", name);
@@ -251,13 +251,13 @@ static void gateLimbs(const char* where, const HiLo* limbs, const char* const* n
     snprintf(name, sizeof name, "%s: comparisons see the low limb", where);
     const char* wrong = "none";
     for (const auto& comparison : kComparisons) {
-        const double got = limbs[rowOf(comparison.name, names, count)].hi;
+        const double got = limbs[indexOf(comparison.name, names, count)].hi;
         if (got != (comparison.holds ? 1.0 : 0.0)) wrong = comparison.name;
     }
     gate(strcmp(wrong, "none") == 0, name, "%s is wrong", wrong);
     snprintf(name, sizeof name, "%s: renormalize joins the limbs", where);
-    const HiLo apart = limbs[rowOf("add<low>(p,q)", names, count)];
-    const HiLo joined = limbs[rowOf("renormalize(add<low>)", names, count)];
+    const HiLo apart = limbs[indexOf("add<low>(p,q)", names, count)];
+    const HiLo joined = limbs[indexOf("renormalize(add<low>)", names, count)];
     gate(joined.hi == apart.hi + apart.lo && joined.lo == 0, name, "%.17g %.17g from %.17g %.17g",
          joined.hi, joined.lo, apart.hi, apart.lo);
 }
