@@ -1,8 +1,8 @@
-// One leaf, two orders: the same 256 samples added as a block reduction does, with the strides
-// descending (128, 64, .. 1) or ascending (1, 2, .. 128). The order decides the bits; contraction
-// does not, since there is no product to fuse.
+// One leaf, two orders: the same 256 samples added with strides 128, 64, .. 1, or 1, 2, .. 128.
+// There is no product to fuse, so the two builds print the same bits.
 #include <cuda_runtime.h>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 // Sample i, from integer arithmetic: floats between -1 and 1 that use all of their 24 bits.
@@ -32,28 +32,28 @@ __global__ void leaf(float x, float y, float* out) {
         if (t % (2 * stride) == 0) slot[t] += slot[t + stride];
         __syncthreads();
     }
-    if (t == 0) out[1] = slot[0];
-    if (t == 0) out[2] = x * x + y;
+    if (t > 0) return;
+    out[1] = slot[0];
+    out[2] = x * x + y;
+}
+
+static void check(cudaError_t err) {
+    if (err == cudaSuccess) return;
+    const bool noDevice = err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver;
+    fprintf(stderr, "%s\n", noDevice ? "skipped: no usable CUDA device" : cudaGetErrorString(err));
+    exit(noDevice ? 77 : 2);
 }
 
 int main() {
-    float *out, sum[3];
-    if (cudaMalloc(&out, sizeof sum) != cudaSuccess) {
-        fprintf(stderr, "skipped: no usable CUDA device\n");
-        return 77;
-    }
+    float* out;
+    float sum[3];
+    check(cudaMalloc(&out, sizeof sum));
     leaf<<<1, 256>>>(1.0f + 1.0f / 4096, -(1.0f + 1.0f / 2048), out);
-    cudaError_t err = cudaGetLastError();
-    if (err == cudaSuccess) err = cudaMemcpy(sum, out, sizeof sum, cudaMemcpyDeviceToHost);
-    if (err != cudaSuccess) {
-        fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(err));
-        return 2;
-    }
+    check(cudaGetLastError());
+    check(cudaMemcpy(sum, out, sizeof sum, cudaMemcpyDeviceToHost));
     unsigned bits[2];
     memcpy(bits, sum, sizeof bits);
     printf("contraction: %s\n", sum[2] != 0.0f ? "fused" : "separate");
     printf("strides 128, 64, .. 1   0x%08x  %.9g\n", bits[0], sum[0]);
     printf("strides 1, 2, .. 128    0x%08x  %.9g\n", bits[1], sum[1]);
-    cudaFree(out);
-    return 0;
 }

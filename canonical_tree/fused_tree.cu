@@ -49,7 +49,7 @@ __device__ TypeOf<Op> warpSubtree(Op op, TypeOf<Op> identity, const TypeOf<Op>* 
 }
 // end snippet
 
-// 32 neighbouring nodes, one a lane, pairwise; lane 0 gets their subtree.
+// 32 neighbouring nodes, one per lane, pairwise; lane 0 gets their subtree.
 template <typename Op>
 __device__ TypeOf<Op> warpPairs(Op op, TypeOf<Op> v) {
     for (int s = 1; s < 32; s *= 2) v = op(v, __shfl_down_sync(0xffffffffu, v, s));

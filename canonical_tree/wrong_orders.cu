@@ -138,7 +138,7 @@ static void tableOrders() {
 
 // The same orders on lesson 1's input, thousandths from 1 to 2: as floats most hide, and the same
 // floats as doubles add up exactly, so there all do. And on operators that need no order.
-static void tableBlindInputs() {
+static void tableInputsThatHide() {
     const std::vector<float> samplesFloat = samples<float>(kInput);
     const std::vector<unsigned> integers = samples<unsigned>(kElements);
     std::vector<float> floats(kElements);
@@ -231,7 +231,7 @@ int main(int argc, char**) {
     puts("For a sum: its distance from the known answer in ulps; else whether the bits are the "
          "tree's.\nEach wrong order must show on floats, on doubles and on integers.\n");
     tableOrders();
-    tableBlindInputs();
+    tableInputsThatHide();
     tableValues();
     return finish();
 }

@@ -1,8 +1,8 @@
 // The same four blocks of 256 floats, the same tree, two builds: with and without -fmad=false the
 // total is another bit pattern, because x*x + 0.25f is rounded once or twice. Prints the bits.
 #include <cuda_runtime.h>
-
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 constexpr int kBlocks = 4;
@@ -28,6 +28,13 @@ __global__ void total(const float* partials, float* out, float x, float y) {
     out[1] = x * x + y;
 }
 
+static void check(cudaError_t err) {
+    if (err == cudaSuccess) return;
+    const bool noDevice = err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver;
+    fprintf(stderr, "%s\n", noDevice ? "skipped: no usable CUDA device" : cudaGetErrorString(err));
+    exit(noDevice ? 77 : 2);
+}
+
 int main() {
     static float in[kElements];
     for (int i = 0; i < kElements; ++i) {
@@ -35,21 +42,15 @@ int main() {
         in[i] = 1.0f + product;
     }
     float* device;  // the input, then 4 partials, then 2 results
-    const cudaError_t err = cudaMalloc(&device, sizeof(float) * (kElements + kBlocks + 2));
-    if (err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver) {
-        fprintf(stderr, "skipped: no usable CUDA device\n");
-        return 77;
-    }
+    check(cudaMalloc(&device, sizeof(float) * (kElements + kBlocks + 2)));
     float* partials = device + kElements;
     float out[kBlocks + 2];
     unsigned bits[kBlocks + 2];
-    cudaMemcpy(device, in, sizeof in, cudaMemcpyHostToDevice);
+    check(cudaMemcpy(device, in, sizeof in, cudaMemcpyHostToDevice));
     blockSums<<<kBlocks, kThreads>>>(device, partials);
     total<<<1, 1>>>(partials, partials + kBlocks, 1.0f + 1.0f / 4096, -(1.0f + 1.0f / 2048));
-    if (cudaMemcpy(out, partials, sizeof out, cudaMemcpyDeviceToHost) != cudaSuccess) {
-        fprintf(stderr, "CUDA error: %s\n", cudaGetErrorString(cudaGetLastError()));
-        return 2;
-    }
+    check(cudaGetLastError());
+    check(cudaMemcpy(out, partials, sizeof out, cudaMemcpyDeviceToHost));
     memcpy(bits, out, sizeof bits);
     printf("contraction: %s\n", out[kBlocks + 1] != 0.0f ? "fused" : "separate");
     for (int b = 0; b < kBlocks; ++b) printf("block %d: 0x%08x  %.9g\n", b, bits[b], out[b]);

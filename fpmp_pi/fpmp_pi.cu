@@ -45,7 +45,8 @@ constexpr int kTermsPerThread = (int)((1LL << kLog2Terms) / kPartials);
 constexpr float kStep = 1.0f / (1LL << kLog2Terms);  // h, exact
 static_assert(kLog2Terms >= 17 && kLog2Terms <= 34,
               "PI_LOG2_TERMS must be 17 to 34: a term per thread at least, and counts in 32 bits");
-static_assert(kThreads % 32 == 0 && kThreads <= 1024, "a block is whole warps, 32 at most");
+static_assert(kThreads % 32 == 0 && kThreads <= 1024,
+              "a block is whole warps of 32 threads, at most 1,024 in all");
 static_assert((kPartials & (kPartials - 1)) == 0, "a power of two, or dx = T h is not exact");
 static_assert(kTermsPerThread * kStep * kPartials == 1, "every term belongs to one thread");
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 constexpr int kThreads = 4;
@@ -24,22 +25,23 @@ __global__ void sums(const float* in, float* out, float x, float y) {
     out[2] = x * x + y;
 }
 
+static void check(cudaError_t err) {
+    if (err == cudaSuccess) return;
+    const bool noDevice = err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver;
+    fprintf(stderr, "%s\n", noDevice ? "skipped: no usable CUDA device" : cudaGetErrorString(err));
+    exit(noDevice ? 77 : 2);
+}
+
 int main() {
     const float in[kThreads] = {1e8f, 1.0f, -1e8f, 1.0f};
     float* device;  // the input, then three results
-    const cudaError_t err = cudaMalloc(&device, sizeof(float) * (kThreads + 3));
-    if (err == cudaErrorNoDevice || err == cudaErrorInsufficientDriver) {
-        fprintf(stderr, "skipped: no usable CUDA device\n");
-        return 77;
-    }
+    check(cudaMalloc(&device, sizeof(float) * (kThreads + 3)));
     float out[3];
     unsigned bits[3];
-    cudaMemcpy(device, in, sizeof in, cudaMemcpyHostToDevice);
+    check(cudaMemcpy(device, in, sizeof in, cudaMemcpyHostToDevice));
     sums<<<1, kThreads>>>(device, device + kThreads, 1.0f + 1.0f / 4096, -(1.0f + 1.0f / 2048));
-    if (cudaMemcpy(out, device + kThreads, sizeof out, cudaMemcpyDeviceToHost) != cudaSuccess) {
-        fprintf(stderr, "CUDA error: %s\n", cudaGetErrorString(cudaGetLastError()));
-        return 2;
-    }
+    check(cudaGetLastError());
+    check(cudaMemcpy(out, device + kThreads, sizeof out, cudaMemcpyDeviceToHost));
     memcpy(bits, out, sizeof bits);
     printf("contraction: %s\n", out[2] != 0.0f ? "fused" : "separate");
     printf("in sequence: 0x%08x  %.9g\n", bits[0], out[0]);

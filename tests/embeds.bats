@@ -305,3 +305,19 @@ EOF
         [[ $stderr != *make* ]]
     done < <(programs)
 }
+
+@test "a refused launch, or memory that is not there, ends an embed with 2 and one line, not with bits or a skip" {
+    cd "$BATS_TEST_TMPDIR"
+    for lesson in day68_reproducibility precision_reduction fpmp_pi canonical_tree; do
+        mutate "$ROOT/$lesson/embed.cu" launch.cu 's/<<<(\w+), \w+>>>/<<<$1, 2048>>>/'
+        mutate "$ROOT/$lesson/embed.cu" memory.cu 's/cudaMalloc\(&(\w+), /cudaMalloc(&$1, ((size_t)1 << 60) + /'
+        for fault in launch memory; do
+            compile $fault.cu $fault nofmad -O0
+            run --separate-stderr ./$fault
+            assert_equal "$lesson $fault $status" "$lesson $fault 2"
+            assert_output ''
+            # shellcheck disable=SC2154 # of run --separate-stderr
+            assert_equal "${#stderr_lines[@]}" 1
+        done
+    done
+}

@@ -2,7 +2,7 @@
 # Rows are paired by their table's header, label and number of columns, other lines `name: value` by
 # their name. Columns are compared one by one; both raw lines are shown, and the columns of a row that moved
 # by their names. Free fields of the pinned file and the heads of both are left out. Ends with `N lines moved, M without a counterpart`.
-# With -v list=1 (one file): its free fields, one a line: type, row, column, separated by tabs.
+# With -v list=1 (one file): its free fields, one per line: type, row, column, separated by tabs.
 
 # The label of a row: all before its first gap of two blanks; nothing where there is none.
 function label(line) { return match(line, /[^ ]  +[^ ]/) ? substr(line, 1, RSTART) : "" }

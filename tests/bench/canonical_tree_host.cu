@@ -46,7 +46,7 @@ int main() {
         "         n threads  plain ms   tree ms  plain GB/s  tree GB/s  plain/tree  tree bits\n");
     for (size_t n : kSizes) {
         for (int threads = 1; threads <= cores; ++threads) {
-            std::vector<double> plain, tree;
+            std::vector<double> plainTimes, tree;
             for (int round = -2; round < kRounds; ++round) {
                 const double p = milliseconds([&] { sink = plainSum(in, n, threads); });
                 float result;
@@ -66,10 +66,10 @@ int main() {
                 }
                 bits = canonicalBits(result);
                 if (round < 0) continue;
-                plain.push_back(p);
+                plainTimes.push_back(p);
                 tree.push_back(t);
             }
-            const double p = median(plain), t = median(tree), mb = 1e-6 * (double)(n * sizeof *in);
+            const double p = median(plainTimes), t = median(tree), mb = 1e-6 * (double)(n * sizeof *in);
             printf("%10zu %7d %9.2f %9.2f %11.2f %10.2f %11.3f  0x%08llx\n", n, threads, p, t,
                    mb / p, mb / t, p / t, bits);
         }

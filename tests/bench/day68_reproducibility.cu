@@ -1,5 +1,5 @@
 // Times one launch of the tree's first pass of day68_reproducibility (1,024 blocks of 256 threads over
-// 4,194,915 floats, nine barriers a block), beside a plain C loop on the host that has the same partials.
+// 4,194,915 floats, nine barriers per block), beside a plain C loop on the host that has the same partials.
 // Prints: milliseconds, median and least of kTimed after a warm-up, of both. Status 1: partials differ.
 #define REPRODUCIBILITY_NO_MAIN
 #include "../../day68_reproducibility/reproducibility.cu"

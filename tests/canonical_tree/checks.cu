@@ -209,9 +209,9 @@ static void orders() {
             const bool noOddNode = order == kOddMerged && k.n == 1793;  // eight leaves
             if (noOddNode != isTree((Order)order, k.n)) wrong("isTree at n = %zu", k.n);
             const auto has = [&](const char* name) { return same.find(name) != std::string::npos; };
-            const bool blind = (has("float sum") && has("float a-b")) ||
+            const bool hidden = (has("float sum") && has("float a-b")) ||
                                (has("double sum") && has("double a-b")) || has("mix");
-            if (blind != noOddNode)
+            if (hidden != noOddNode)
                 wrong("%s at n = %zu has the tree's bits in: %s", kOrderNames[order], k.n,
                       same.c_str());
         }
