@@ -60,9 +60,11 @@ setup_file() {
     finish_builds
 
     edited faults "$plant_faults" "$quick"
-    # A sixth case with a NaN in it. -ffast-math lets a compiler take every float to be finite.
+    # A sixth case with a NaN in it. -ffast-math lets a compiler take every float to be finite, and g++ 13
+    # then folds a NaN that it sees away: hence the volatile.
     edited nan 's/(    \{"broken reference".*?\n)/$1    {"nan", 3, 1e-6, 0, false, [](long long i) {
-        const unsigned bits = i == 1 ? 0x7fc00000 : 0x3f800000;
+        volatile unsigned asWritten = i == 1 ? 0x7fc00000 : 0x3f800000;
+        const unsigned bits = asWritten;
         float x;
         memcpy(&x, &bits, sizeof x);
         return x;
