@@ -37,7 +37,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: build run check check-all doctor match expected types cccl embeds bench sanitize clean help test-env FORCE $(LESSONS)
+.PHONY: build run check check-all doctor match expected types cccl embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -147,8 +147,9 @@ run: $(if $(keep_going),,$(call binaries,$(chosen_programs))) $(TOOLS)/match
 $(LESSONS):
 	+@$(MAKE) --no-print-directory run LESSON=$@
 
-aarch64 := $(if $(filter check,$(MAKECMDGOALS)),$(shell command -v aarch64-linux-gnu-gcc || true))
-check: $(call binaries,$(PROGRAMS)) $(TOOLS)/match $(TOOLS)/gpu_probe $(needed_cpu) $(if $(aarch64),$(needed_cpu:$(BUILD)/cpu/runtime/%=$(BUILD)/cpu/runtime-aarch64/%))
+aarch64 := $(if $(filter check test-tools,$(MAKECMDGOALS)),$(shell command -v aarch64-linux-gnu-gcc || true))
+test-tools: $(TOOLS)/match $(TOOLS)/gpu_probe $(needed_cpu) $(if $(aarch64),$(needed_cpu:$(BUILD)/cpu/runtime/%=$(BUILD)/cpu/runtime-aarch64/%))
+check: $(call binaries,$(PROGRAMS)) test-tools
 	@bash tools/check.sh $(TESTS)
 check-all:
 	+@$(MAKE) --no-print-directory check ALL=1

@@ -1,7 +1,7 @@
 # Loaded by every test file: paths, builds and edits. The Makefile hands over what it found out; a test
 # file that bats runs alone asks it.
 if [ -z "${HOST_FLAGS:-}" ]; then
-    answer=$(make -s --no-print-directory -C "$BATS_TEST_DIRNAME/.." test-env) && [ -n "$answer" ] || {
+    answer=$(make -s --no-print-directory -C "$(dirname "${BASH_SOURCE[0]}")/.." test-env) && [ -n "$answer" ] || {
         echo "the Makefile did not answer (make test-env)" >&2
         exit 1
     }

@@ -1,0 +1,234 @@
+#!/usr/bin/env bash
+# Plants the faults of tests/*/faults/*.patch one at a time and says whether each is caught.
+#   tests/faults.sh [-j N] [PATCH ...]   a row per fault; status 0 if all were caught, 1 if one was not
+#   tests/faults.sh --list               the list in tests/README.md
+#   tests/faults.sh --uncovered          gates, static_asserts and refusals of the programs that no fault fails
+# A patch starts with a sentence that says what is wrong, then has lines of these keys, then the diff:
+#   expect: gate NAME           the program ends with 1, and this is the first gate that fails; a second
+#                               line like this names a gate that fails later
+#   expect: match TEXT          every gate passes, and match names the expected line that holds TEXT
+#   expect: compile TEXT        the compiler stops with a message that holds TEXT
+#   expect: status N TEXT       the program ends with N, and a line of its output holds TEXT
+#   expect: sanitizer KIND TEXT built with SANITIZE=KIND (address, thread, undefined) it reports TEXT
+#   expect: test FILE.bats NAME this test fails, and its report holds the text of the line `says:`
+#   says: TEXT                  (for `test` alone, which must have it)
+#   program: PATH               without .cu; default: the first .cu of the diff. build: fmad (default nofmad)
+#   flags: -D...  args: ...  env: NAME=VALUE ...   for the compile, for the run
+#   needs: cpu|gpu|fma|cccl|openmp|clang ...       left out where that is not at hand
+#   rebuild: PROGRAM ...        (`test`) programs to build anew, lessons' ones: day68_reproducibility/reproducibility
+# Each fault is planted in a copy of the tree, so that nothing here changes.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+if [ -z "${HOST_FLAGS:-}" ]; then
+    answer=$(make -s --no-print-directory test-env)
+    eval "export $answer"
+fi
+case $BUILD in /*) ;; *) export BUILD=$root/$BUILD ;; esac
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DEFS LESSON LESSON_GIVEN OUTPUT TESTS V
+
+# The lines of a key in a patch, and what stands before the diff without keys: what is wrong.
+head_of() { sed '/^--- /,$d' "$1"; }
+key() { head_of "$2" | sed -n "s/^$1: //p"; }
+what_is_wrong() { head_of "$1" | grep -vE '^[a-z]+: |^diff |^index |^$' | tr '\n' ' ' | sed 's/ *$//'; }
+program_of() {
+    local given
+    given=$(key program "$1")
+    echo "${given:-$(sed -n 's|^+++ b/\(.*\)\.cu\(	.*\)\{0,1\}$|\1|p' "$1" | head -n 1)}"
+}
+
+missed() { echo "MISSED  $name: $1"; [ ! -s "$dir/log" ] || sed 's/^/        /' "$dir/log" | tail -n 25; exit 1; }
+left_out() { echo "left out  $name: $1"; exit 0; }
+
+copy_tree() {
+    mkdir -p "$dir/tree"
+    tar -cf - --exclude='./build*' --exclude=./.git --exclude='./.cccl*' --exclude='./.toolkit*' --exclude=./.carry . |
+        tar -xf - -C "$dir/tree"
+}
+
+# Builds the program of the fault into $dir/program; the compiler's words are in $dir/log.
+build_program() {
+    local build flags=()
+    build=$(key build "$patch")
+    read -ra flags <<<"$(key flags "$patch")"
+    [ "$OPENMP" != yes ] || [ -n "${SANITIZE:-}" ] || case $program in *canonical_tree/*) flags+=(-fopenmp) ;; esac
+    bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" >"$dir/log" 2>&1
+}
+run_program() {
+    local args=() settings=()
+    read -ra args <<<"$(key args "$patch")"
+    read -ra settings <<<"$(key env "$patch")"
+    status=0
+    # Out of a folder of its own: a program's message names the source as it was given to the compiler.
+    env "${settings[@]}" timeout 120 "$dir/program" "${args[@]}" >"$dir/out" 2>"$dir/err" || status=$?
+    cat "$dir/err" >"$dir/log"
+}
+
+expect_gate() {
+    [ "$status" -eq 1 ] || missed "status $status, not 1"
+    sed -n 's/^gate failed: //p' "$dir/err" >"$dir/failed"
+    if [ "$1" = "$first_gate" ]; then
+        head -n 1 "$dir/failed" | grep -qF -- "$1: " || missed "the first gate that fails is not '$1'"
+    fi
+    grep -qF -- "$1: " "$dir/failed" || missed "gate '$1' does not fail"
+}
+expect_match() {
+    [ "$status" -eq 0 ] || missed "status $status: the gates do not pass"
+    ! "$BUILD/tools/match" "$dir/tree/expected_output" "$dir/out" >"$dir/log" 2>&1 || missed "match sees no difference"
+    grep '^  expected: ' "$dir/log" | grep -qF -- "$1" || missed "match does not name the line '$1'"
+}
+expect_test() { # FILE NAME
+    local says
+    says=$(key says "$patch")
+    [ -n "$says" ] || missed "the patch has no line says:"
+    [ -e "$dir/tree/build" ] || {
+        cp -a "$BUILD" "$dir/tree/build" # with its times: only what the fault touches is built anew
+        rm -rf "$dir/tree/build/tmp"
+        find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
+        rm -f "$dir/tree/build/.make"
+        local programs=()
+        read -ra programs <<<"$(key rebuild "$patch")"
+        env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
+            test-tools "${programs[@]}" >"$dir/log" 2>&1 || missed "the tree does not build"
+    }
+    status=0
+    env -i PATH="$PATH" HOME="$HOME" ALL=1 BATS_LIB_PATH="${BATS_LIB_PATH:-}" TMPDIR="$dir" DEVICE="$DEVICE" \
+        ${ARCH:+ARCH="$ARCH"} bats --filter "^$(sed 's/[][().*+?^${}|\\]/\\&/g' <<<"$2")\$" "$dir/tree/tests/$1" >"$dir/log" 2>&1 || status=$?
+    [ "$status" -ne 0 ] || missed "the test passes: $1: $2"
+    grep -qF -- "$says" "$dir/log" || missed "the report of the test does not hold '$says'"
+}
+expect_sanitizer() { # KIND TEXT
+    SANITIZE=$1 RUNTIME=$BUILD/cpu-$1/cpu/runtime
+    export SANITIZE RUNTIME
+    [ -d "$RUNTIME" ] || make -s --no-print-directory BUILD="$BUILD/cpu-$1" DEVICE=cpu SANITIZE="$1" test-tools >"$dir/log" 2>&1 ||
+        missed "the runtime does not build with SANITIZE=$1"
+    build_program || missed "does not build"
+    run_program
+    cat "$dir/out" >>"$dir/log"
+    [ "$status" -ne 0 ] || missed "status 0"
+    grep -qF -- "$2" "$dir/err" || missed "no report of '$2'"
+}
+
+one() (
+    patch=$1 name=${1#"$root/"} dir=$work/${1##*/}.$$
+    name=${name#tests/}
+    mkdir -p "$dir"
+    trap '[ -n "${KEEP:-}" ] || rm -rf "$dir"' EXIT
+    [ -n "$(what_is_wrong "$patch")" ] || missed "does not say what is wrong"
+    [ -n "$(key expect "$patch")" ] || missed "has no line expect:"
+    for need in $(key needs "$patch"); do
+        case $need in
+        cpu | gpu) [ "$DEVICE" = "$need" ] || left_out "for DEVICE=$need" ;;
+        fma) [ "$DEVICE" = gpu ] || [ "$FMA" = yes ] || left_out "this CPU has no FMA" ;;
+        openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
+        cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;
+        *) command -v "$need" >/dev/null || left_out "no $need" ;;
+        esac
+    done
+    copy_tree
+    (cd "$dir/tree" && patch -p1 -F0 -s -N --no-backup-if-mismatch -r - <"$patch") >"$dir/log" 2>&1 || missed "the patch does not apply"
+    program=$(program_of "$patch")
+    first_gate=$(key expect "$patch" | sed -n 's/^gate //p' | head -n 1)
+    if key expect "$patch" | grep -qE '^(gate|match|status) '; then
+        build_program || missed "does not build"
+        run_program
+    fi
+    while read -r kind text; do
+        case $kind in
+        gate) expect_gate "$text" ;;
+        match) expect_match "$text" ;;
+        status)
+            [ "$status" -eq "${text%% *}" ] || missed "status $status"
+            cat "$dir/out" "$dir/err" | grep -qF -- "${text#* }" || missed "no line with '${text#* }'"
+            ;;
+        compile)
+            ! build_program || missed "it builds"
+            grep -qF -- "$text" "$dir/log" || missed "the compiler does not say '$text'"
+            ;;
+        test) expect_test "${text%% *}" "${text#* }" ;;
+        sanitizer) expect_sanitizer "${text%% *}" "${text#* }" ;;
+        *) missed "no such kind of expect: '$kind'" ;;
+        esac
+    done < <(key expect "$patch")
+    echo "caught  $name: $(key expect "$patch" | head -n 1)"
+)
+
+patches() { find "$root/tests" -path '*/faults/*.patch' | LC_ALL=C sort; }
+
+list() {
+    local folder='' patch
+    while read -r patch; do
+        if [ "$(dirname "$patch")" != "$folder" ]; then
+            folder=$(dirname "$patch")
+            printf '\n### %s\n\n| fault | what is wrong | caught by |\n| --- | --- | --- |\n' "${folder#"$root/tests/"}"
+        fi
+        printf '| %s | %s | %s |\n' "$(basename "$patch" .patch)" "$(what_is_wrong "$patch" | sed 's/|/\\|/g')" \
+            "$(key expect "$patch" | sed 's/|/\\|/g' | paste -sd';' | sed 's/;/; /g')"
+    done < <(patches)
+}
+
+# Gates by name: those that a program prints when all is well, and those with a name in the source.
+gates_of() { # PROGRAM
+    local name=${1##*/}
+    {
+        sed -n 's/^gate: \(.*[^ ]\) *passed$/\1/p' expected_output/"$name"{,_nofmad}.txt
+        perl -0777 -ne 'print "$1\n" while /\bgate\((?:[^;"]|\x27.\x27)*?,\s*"([^"]*)",\s*"/g' "$1.cu"
+    } | LC_ALL=C sort -u
+}
+uncovered() {
+    local patch program what
+    while read -r patch; do
+        program=$(program_of "$patch")
+        what=$(key expect "$patch" | head -n 1)
+        case $what in
+        'gate '*) echo "$program: gate: ${what#gate }" ;;
+        'compile '*) echo "$program: assert: ${what#compile }" ;;
+        esac
+    done < <(patches) | LC_ALL=C sort -u >"$work/covered"
+    for program in */*.cu; do
+        program=${program%.cu}
+        [ -e "expected_output/${program##*/}.txt" ] || continue
+        gates_of "$program" | sed "s|^|$program: gate: |"
+        perl -0777 -ne 's/"\s*\n\s*"//g; print "$1\n" while /static_assert\([^;]*?"([^"]*)"\);/g' "$program.cu" |
+            sed "s|^|$program: assert: |"
+    done | LC_ALL=C sort -u | LC_ALL=C comm -23 - "$work/covered"
+    refusals
+}
+# A refusal is a message before a program stops, known by its longest piece without a %. The helpers'
+# are the same in every lesson, so each needs one fault: a patch whose `expect:` or `says:` holds it.
+refusals() {
+    local file piece
+    cat tests/*/faults/*.patch | grep -E '^(expect|says): ' >"$work/expects" || true
+    for file in */*.cu; do
+        [ -e "expected_output/$(basename "$file" .cu).txt" ] || continue
+        perl -0777 -ne 's/"\s*\n\s*"//g; while (/fprintf\(stderr,\s*"([^"]*)"/g) {
+            my ($longest) = sort { length $b <=> length $a } split /%[-+ #0-9.*]*(?:ll|z)?[a-zA-Z]|\\n/, $1;
+            print "$longest\n" if length $longest > 3 }' "$file"
+    done | LC_ALL=C sort -u | while read -r piece; do
+        grep -qF -e "$piece" "$work/expects" || echo "programs: refusal: $piece"
+    done
+}
+
+mkdir -p "$BUILD/tmp"
+work=$(mktemp -d "$BUILD/tmp/faults.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
+case ${1:-} in
+--list) list; exit ;;
+--uncovered) uncovered; exit ;;
+--one) work=$2; trap - EXIT; one "$3"; exit ;;
+-j) jobs=$2; shift 2 ;;
+esac
+[ $# -gt 0 ] || mapfile -t all < <(patches)
+[ $# -eq 0 ] || all=("$@")
+[ "${#all[@]}" -gt 0 ] || { echo "no faults" >&2; exit 2; }
+for patch in "${all[@]}"; do
+    [ -r "$patch" ] || { echo "no such fault: $patch" >&2; exit 2; }
+done
+status=0
+printf '%s\0' "${all[@]}" | xargs -0 -n 1 -P "$jobs" bash "$0" --one "$work" | tee "$work/rows" || status=1
+caught=$(grep -c '^caught  ' "$work/rows" || true)
+left=$(grep -c '^left out  ' "$work/rows" || true)
+echo "faults: ${#all[@]}, caught: $caught, left out: $left"
+[ "$status" -eq 0 ] && [ "$caught" -gt 0 ] && [ $((caught + left)) -eq "${#all[@]}" ]
