@@ -78,6 +78,7 @@ expect_match() {
     ! "$BUILD/tools/match" "$dir/tree/expected_output" "$dir/out" >"$dir/log" 2>&1 || missed "match sees no difference"
     grep '^  expected: ' "$dir/log" | grep -qF -- "$1" || missed "match does not name the line '$1'"
 }
+quoted_pattern() { printf '%s\n' "$1" | sed 's/[][().*+?^${}|\\]/\\&/g'; }
 expect_test() { # FILE NAME
     local says
     says=$(key says "$patch")
@@ -94,7 +95,7 @@ expect_test() { # FILE NAME
     }
     status=0
     env -i PATH="$PATH" HOME="$HOME" ALL=1 BATS_LIB_PATH="${BATS_LIB_PATH:-}" TMPDIR="$dir" DEVICE="$DEVICE" \
-        ${ARCH:+ARCH="$ARCH"} bats --filter "^$(sed 's/[][().*+?^${}|\\]/\\&/g' <<<"$2")\$" "$dir/tree/tests/$1" >"$dir/log" 2>&1 || status=$?
+        ${ARCH:+ARCH="$ARCH"} bats --filter "^$(quoted_pattern "$2")\$" "$dir/tree/tests/$1" >"$dir/log" 2>&1 || status=$?
     [ "$status" -ne 0 ] || missed "the test passes: $1: $2"
     grep -qF -- "$says" "$dir/log" || missed "the report of the test does not hold '$says'"
 }

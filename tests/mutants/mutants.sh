@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Changes one operator, comparison or constant of a program at a time (mutants.c) and asks whether its gates
+# or its expected output notice. A mutant that nothing notices survives: it needs a better gate or input, or
+# a place in survivors.txt with the reason why it changes nothing that the program promises.
+#   tests/mutants/mutants.sh [--all] [PROGRAM ...]     (canonical_tree/fused_tree; default: all programs)
+# One mutant in SHARE is tried (default 4), always the same ones, chosen by their text; --all tries every one.
+# Prints the survivors that the list does not have, and entries of the list that are wrong; status 1 then.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+if [ -z "${HOST_FLAGS:-}" ]; then
+    answer=$(make -s --no-print-directory test-env)
+    eval "export $answer"
+fi
+case $BUILD in /*) ;; *) export BUILD=$root/$BUILD ;; esac
+list=${SURVIVORS:-tests/mutants/survivors.txt}
+share=${SHARE:-4}
+
+# The verdict on one mutant: unbuilt, killed or survived. It runs in a folder with the program's neighbours.
+one() {
+    local program=$1 number=$2 dir build status flags=()
+    local name=${program##*/} folder=${program%/*}
+    dir=$work/$name.$number
+    mkdir -p "$dir/$folder"
+    cp "$folder"/*.cu "$dir/$folder"
+    "$work/mutants" "$program.cu" "$number" >"$dir/$program.cu"
+    case $program-$OPENMP in canonical_tree/*-yes) flags+=(-fopenmp) ;; esac
+    local verdict=survived
+    for build in nofmad fmad; do
+        [ "$build" = nofmad ] || [ "$DEVICE" = gpu ] || [ "$FMA" = yes ] || continue
+        if ! bash tools/compile.sh "$dir/$program.cu" "$dir/program" "$build" "${flags[@]}" >/dev/null 2>&1; then
+            verdict=unbuilt
+            break
+        fi
+        status=0
+        # A limit in processor time holds on a busy machine too: several times what a program takes. A
+        # mutant whose threads wait for each other uses none: hence the other limit.
+        { (ulimit -c 0 -f 20480 -t 30 && exec timeout -k 1 120 "$dir/program") >"$dir/out"; } 2>/dev/null || status=$?
+        if [ "$status" -ne 0 ] || ! "$BUILD/tools/match" expected_output "$dir/out" >/dev/null 2>&1; then
+            verdict=killed
+            break
+        fi
+    done
+    rm -rf "$dir"
+    printf '%s\t%s\t%s\n' "$verdict" "$program" "$number"
+}
+
+# The mutants to try: PROGRAM, number, line number, before, after, with tabs between.
+chosen() {
+    local program
+    for program in "${programs[@]}"; do
+        "$work/mutants" "$program.cu" | sed "s|^|$program	|"
+    done | if [ "$share" -eq 1 ]; then cat; else
+        # By a sum over the characters of both lines, so that the choice does not move with other lines.
+        awk -F '\t' -v share="$share" '
+            BEGIN { for (c = 32; c < 127; ++c) code[sprintf("%c", c)] = c }
+            { sum = 7; text = $4 $5; for (i = 1; i <= length(text); ++i) sum = (sum * 31 + code[substr(text, i, 1)]) % 65521 }
+            sum % share == 0'
+    fi
+}
+
+if [ "${1:-}" = --one ]; then
+    work=$2
+    one "$3" "$4"
+    exit
+fi
+[ "${1:-}" != --all ] || { share=1; shift; }
+mkdir -p "$BUILD/tmp"
+work=$(mktemp -d "$BUILD/tmp/mutants.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+$CC -std=c11 -O1 -Wall -Wextra -o "$work/mutants" tests/mutants/mutants.c
+
+programs=("$@")
+if [ $# -eq 0 ]; then
+    for file in */*.cu; do
+        [ ! -e "expected_output/$(basename "$file" .cu).txt" ] || programs+=("${file%.cu}")
+    done
+fi
+for program in "${programs[@]}"; do
+    [ -e "expected_output/${program##*/}.txt" ] || { echo "no such program: $program" >&2; exit 2; }
+    # The unchanged program must pass, or every mutant would count as killed.
+    if ! "$BUILD/$DEVICE/nofmad/${program##*/}" >"$work/unchanged" 2>/dev/null ||
+        ! "$BUILD/tools/match" expected_output "$work/unchanged" >/dev/null; then
+        echo "the unchanged $program does not pass" >&2
+        exit 2
+    fi
+done
+
+chosen >"$work/chosen"
+cut -f 1,2 "$work/chosen" | tr '\t' '\n' | tr '\n' '\0' |
+    xargs -0 -n 2 -P "${JOBS:-$(nproc 2>/dev/null || echo 1)}" bash "$0" --one "$work" >"$work/verdicts"
+count() { grep -c "^$1" "$work/verdicts" || true; }
+echo "mutants: $(wc -l <"$work/chosen"), unbuilt: $(count unbuilt), killed: $(count killed), survived: $(count survived)"
+
+# Both lists as PROGRAM, before, after.
+awk -F '\t' 'NR == FNR { verdict[$2, $3] = $1; next } { print verdict[$1, $2] "\t" $1 "\t" $4 "\t" $5 }' \
+    "$work/verdicts" "$work/chosen" | LC_ALL=C sort -u >"$work/judged"
+sed -n 's/^survived\t//p' "$work/judged" >"$work/survived"
+awk -v OFS='\t' '/^program: / { program = substr($0, 10) } /^- / { before = substr($0, 3) } /^\+ / { after = substr($0, 3) }
+    /^reason: ./ { print program, before, after; before = after = "" }' "$list" | LC_ALL=C sort -u >"$work/listed"
+# An entry is wrong when its mutant is killed in every place where it stands, or stands nowhere.
+for program in "${programs[@]}"; do
+    "$work/mutants" "$program.cu" | cut -f 3,4 | sed "s|^|$program	|"
+done | LC_ALL=C sort -u >"$work/all"
+status=0
+LC_ALL=C comm -23 "$work/survived" "$work/listed" >"$work/new"
+if [ -s "$work/new" ]; then
+    status=1
+    echo "survived, and not in $list:"
+    awk -F '\t' '{ print "\nprogram: " $1 "\n- " $2 "\n+ " $3 "\nreason:" }' "$work/new"
+fi
+while IFS=$'\t' read -r program before after; do
+    [[ " ${programs[*]} " == *" $program "* ]] || continue
+    line="$program	$before	$after"
+    if ! grep -qxF -- "$line" "$work/all"; then
+        status=1
+        printf 'in %s, but no such mutant: %s: %s -> %s\n' "$list" "$program" "$before" "$after"
+    elif grep -qxF -- "killed	$line" "$work/judged" && ! grep -qxF -- "$line" "$work/survived"; then
+        status=1
+        printf 'in %s, but killed: %s: %s -> %s\n' "$list" "$program" "$before" "$after"
+    fi
+done <"$work/listed"
+exit $status
