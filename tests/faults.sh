@@ -14,7 +14,7 @@
 #   says: TEXT                  (for `test` alone, which must have it)
 #   program: PATH               without .cu; default: the first .cu of the diff. build: fmad (default nofmad)
 #   flags: -D...  args: ...  env: NAME=VALUE ...   for the compile, for the run
-#   needs: cpu|gpu|fma|cccl|openmp|clang ...       left out where that is not at hand
+#   needs: cpu|gpu|large|fma|cccl|openmp|clang ...       left out where that is not at hand
 #   rebuild: PROGRAM ...        (`test`) programs to build anew, lessons' ones: day68_reproducibility/reproducibility
 # Each fault is planted in a copy of the tree, so that nothing here changes.
 set -euo pipefail
@@ -122,6 +122,10 @@ one() (
         case $need in
         cpu | gpu) [ "$DEVICE" = "$need" ] || left_out "for DEVICE=$need" ;;
         fma) [ "$DEVICE" = gpu ] || [ "$FMA" = yes ] || left_out "this CPU has no FMA" ;;
+        large) # 17 GiB of samples on a card
+            mib=$([ "$DEVICE" != gpu ] || nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1)
+            [ "${mib:-0}" -gt 18000 ] || left_out "for a card with 18,000 MiB"
+            ;;
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
         cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;
         *) command -v "$need" >/dev/null || left_out "no $need" ;;
