@@ -252,16 +252,17 @@ static void gateErrorOfSum(const float* errors, float expected, const char* name
 static void gateErrorsOfSums() {
     volatile float a = 1.0f;
     volatile float b = 1.0f / (1 << 25);  // a + b rounds to a: the error is b
-    float errors[2];
+    float onHost[2];
+    float onDevice[2] = {NAN, NAN};
     float* deviceErrors;
-    errorsOfSum(a, b, errors);
-    gateErrorOfSum(errors, b, "two-sum keeps its error on the host");
-    CUDA_CHECK(cudaMalloc(&deviceErrors, sizeof errors));
+    errorsOfSum(a, b, onHost);
+    gateErrorOfSum(onHost, b, "two-sum keeps its error on the host");
+    CUDA_CHECK(cudaMalloc(&deviceErrors, sizeof onDevice));
     errorsOnDevice<<<1, 1>>>(a, b, deviceErrors);
     CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaMemcpy(errors, deviceErrors, sizeof errors, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(onDevice, deviceErrors, sizeof onDevice, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaFree(deviceErrors));
-    gateErrorOfSum(errors, b, "two-sum keeps its error on the device");
+    gateErrorOfSum(onDevice, b, "two-sum keeps its error on the device");
 }
 
 // pi as a double-double: a reference in double could not rank the types above double.
@@ -323,10 +324,11 @@ Row measure(const char* type) {
     g_launches = 0;
     launch(device, first);
     row.untimed = g_launches;
-    // Compared once before the launches, with one bit flipped: a comparison that misses this one
-    // counts one launch too many.
+    // Compared once before the launches, with one bit flipped, of a pair the low limb's last: a
+    // comparison that misses this one counts one launch too many.
     std::vector<T> again = first;
-    *(unsigned char*)&again[kPartials - 1] ^= 1;
+    const size_t lastLimb = std::is_class_v<T> ? sizeof(T) / 2 : 0;
+    ((unsigned char*)&again[kPartials - 1])[lastLimb] ^= 1;
     float ms[kLaunches];
     for (int i = -1; i < kLaunches; ++i) {
         if (i >= 0) ms[i] = launch(device, again);

@@ -84,8 +84,8 @@ expect_test() { # FILE NAME
     says=$(key says "$patch")
     [ -n "$says" ] || missed "the patch has no line says:"
     [ -e "$dir/tree/build" ] || {
-        cp -a "$BUILD" "$dir/tree/build" # with its times: only what the fault touches is built anew
-        rm -rf "$dir/tree/build/tmp"
+        mkdir "$dir/tree/build" # without tmp, where the tree is; with its times: only what the fault touches is built anew
+        find "$BUILD" -mindepth 1 -maxdepth 1 ! -name tmp -exec cp -a {} "$dir/tree/build" \;
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
         rm -f "$dir/tree/build/.make"
         local programs=()

@@ -1,5 +1,5 @@
 # The lesson's values on the device at hand, its builds against each other, the pairs by themselves,
-# CCCL's types where its headers are at hand, and planted faults.
+# CCCL's types where its headers are at hand. Planted faults: tests/fpmp_pi/faults.
 load helper
 
 LESSON_DIR=$ROOT/fpmp_pi
@@ -15,11 +15,22 @@ setup_file() {
     sed -n '/^\/\/ pair types/,/^\/\/ end pair types/p' "$ROOT/fpmp_pi/fpmp_pi.cu" >pair_types.inc
     # One program for all own types: the header names them.
     printf '#define PI_FP_TYPES(row) row(float_pair_low) row(float_pair_mid) row(float_pair_high) row(double_pair)\n' >own.h
-    compile_both "$ROOT/fpmp_pi/fpmp_pi.cu" own20 -DPI_LOG2_TERMS=20 -DPI_FP_HEADER="\"$PWD/own.h\""
-    for build in $(builds); do
-        for name in fpmp_pi fpmp_tour; do "$(program $name $build)" >$name.$build 2>$name.$build.err; done
-        ./own20.$build >own20.$build.out
-    done
+}
+
+# What the lesson's program NAME prints in a BUILD, and what all own types give at 2^20 terms: files, made
+# by the first test that asks. output_of NAME BUILD; own20 BUILD.
+output_of() {
+    local out=$BATS_FILE_TMPDIR/$1.$2
+    [ -e "$out" ] || "$(program "$1" "$2")" >"$out" 2>"$out.err" || true # the tests look at what it printed
+    echo "$out"
+}
+own20() {
+    local out=$BATS_FILE_TMPDIR/own20.$1
+    [ -e "$out" ] || {
+        compile "$PI" "$out.program" "$1" -DPI_LOG2_TERMS=20 -DPI_FP_HEADER="\"$BATS_FILE_TMPDIR/own.h\"" &&
+            "$out.program" >"$out"
+    } || return
+    echo "$out"
 }
 
 # Of an output's table: value FILE TYPE, digits FILE TYPE, hash FILE TYPE (no type with a blank).
@@ -45,24 +56,25 @@ contraction() { if [ "$1" = fmad ]; then echo fused; else echo separate; fi; }
 @test "every gate passes in both builds of both programs, nothing on stderr" {
     for build in $(builds); do
         for name in fpmp_pi fpmp_tour; do
-            run cat "$BATS_FILE_TMPDIR/$name.$build"
+            out=$(output_of $name $build)
+            run cat "$out"
             assert_line --regexp '^gates passed: [1-9][0-9]*$'
             refute_line --partial FAILED
-            assert_equal "$(cat "$BATS_FILE_TMPDIR/$name.$build.err")" ''
-            assert_equal "$(sed -n 's/^contraction: //p' "$BATS_FILE_TMPDIR/$name.$build")" "$(contraction $build)"
+            assert_equal "$(cat "$out.err")" ''
+            assert_equal "$(sed -n 's/^contraction: //p' "$out")" "$(contraction $build)"
         done
     done
 }
 
 @test "stdout is what expected_output/ has, both builds of both programs" {
     for build in $(builds); do
-        for name in fpmp_pi fpmp_tour; do assert_expected "$BATS_FILE_TMPDIR/$name.$build"; done
+        for name in fpmp_pi fpmp_tour; do assert_expected "$(output_of $name $build)"; done
     done
 }
 
 @test "pinned at 2^26 terms: values, digits and partials of double, float and the pair" {
     for build in $(builds); do
-        out=$BATS_FILE_TMPDIR/fpmp_pi.$build
+        out=$(output_of fpmp_pi $build)
         float=0x185d75634d584420
         [ $build = nofmad ] || float=0x177dfb995add2866
         assert_equal "$(value "$out" double) $(hash_of "$out" double)" '3.1415926535897984 0x4dea84b8b1c9b0c5'
@@ -71,6 +83,23 @@ contraction() { if [ "$1" = fmad ]; then echo fused; else echo separate; fi; }
         assert_equal "$(cell "$out" double 3) $(cell "$out" float 3) $(cell "$out" float_pair_mid 3)" '14.78 3.07 11.97'
         assert_equal "$(hash_in "$out" partials)" 0xd997b030c8d6693e
     done
+}
+
+# Digits at 2^26 terms: the next test but one measures them.
+digits26='double 14.78
+float 3.07
+float_pair_low 8.71
+float_pair_mid 11.97
+float_pair_high 12.67
+double_pair 17.23'
+
+@test "each type's least and most digits lie around what it has at 2^26 terms, at most 0.4 away" {
+    while read -r type digits; do
+        limits=$(grep -o "{\"$type\", [0-9.]*, [0-9.]*}" "$PI" | tr -d "{}\",")
+        awk -v digits=$digits -v limits="$limits" 'BEGIN {
+            exit !(split(limits, x) == 3 && digits - 0.4 <= x[2] && x[2] <= digits && digits <= x[3] && x[3] <= digits + 0.4)
+        }' || { echo "$type has $digits digits; its limits: $limits"; false; }
+    done <<<"$digits26"
 }
 
 @test "pinned at 2^26 terms: every own type, fused" {
@@ -83,9 +112,8 @@ contraction() { if [ "$1" = fmad ]; then echo fused; else echo separate; fi; }
     assert_equal "$(value out float_pair_mid) $(hash_of out float_pair_mid)" '3.1415926535931646 0xd997b030c8d6693e'
     assert_equal "$(value out float_pair_high) $(hash_of out float_pair_high)" '3.1415926535891288 0xabf83a522f2066cc'
     assert_equal "$(value out double_pair) $(hash_of out double_pair)" '3.1415926535897931 0x3f22d82c575968a5'
-    for limits in 'float_pair_low: 8.4 to 9.0' 'float_pair_mid: 11.9 to 12.2' 'float_pair_high: 12.6 to 12.9' 'double_pair: 17.2 to 17.5'; do
-        grep -qE "^gate: $limits digits +passed$" out
-    done
+    assert_equal "$(awk '/ 0x/ && NF == 9 { print $1, $3 }' out)" "$digits26"
+    assert_equal "$(grep -c ' digits  *passed$' out)" 6
 }
 
 # What all own types give at 2^20 terms: pinned20 FILE fmad|nofmad
@@ -101,7 +129,7 @@ pinned20() {
 }
 
 @test "pinned at 2^20 terms: every own type, both builds; only float's partials differ" {
-    for build in $(builds); do pinned20 "$BATS_FILE_TMPDIR/own20.$build.out" $build; done
+    for build in $(builds); do pinned20 "$(own20 $build)" $build; done
 }
 
 @test "clang++ gives the same pinned values at 2^20 terms" {
@@ -178,37 +206,6 @@ double_pair 0x7ebda3d516432f7b'
     compile "$PARTS/special_values.cu" special nofmad -O1
     run ./special
     assert_success
-    # The operation at low, mid and high, and of the double pair, which is mid.
-    assert_output "$(cat <<'EOF'
-inf+1 inf nan inf nan
-1+inf inf nan inf nan
-inf+inf inf nan inf nan
-inf-inf nan nan nan nan
-(inf+1)+0 inf nan inf nan
-inf*2 inf nan inf nan
-inf*0 nan nan nan nan
-1/inf nan nan 0 nan
-1/inf+1 nan nan 1 nan
-inf/2 inf nan inf nan
-1/0 nan nan inf nan
-1/-0 nan nan -inf nan
-0/0 nan nan nan nan
-max+max inf nan inf nan
-max+u+u 3.40282e+38 inf inf inf
--max-u-u -3.40282e+38 -inf -inf -inf
-max*max inf nan inf nan
-max/.7 inf nan inf nan
--max/.7 -inf nan -inf nan
-max/.67 inf nan inf nan
-scalar max/.7 inf nan inf nan
-nan+1 nan nan nan nan
--0 -0 -0 -0 -0
--0+-0 -0 0 0 0
--0*1 -0 0 0 0
-sub+sub(/sub) 2 2 2 2
-sub*1(/sub) 1 1 1 1
-EOF
-)"
 }
 
 @test "conversions that lose the low limb do not compile" {
@@ -234,37 +231,6 @@ EOF
     done
 }
 
-@test "what is converted from pair to pair keeps both limbs" {
-    cd "$BATS_TEST_TMPDIR"
-    { printf '#define __host__\n#define __device__\n#include <cmath>\n#include <limits>\n#include <type_traits>\n'
-      cat "$BATS_FILE_TMPDIR/pair_types.inc"
-      cat <<'EOF'
-int main() {
-    const float h = 0.1f, l = 0x1p-30f;
-    const float_pair_high high(h, l);
-    const float_pair_mid mid(high);
-    const float_pair_low low(mid);
-    const double_pair wide(mid);
-    const float_pair_mid back(double_pair(0.1, 0x1p-60));
-    const double x = (double)h + l;
-    return !(mid.hi() == h && mid.lo() == l && low.hi() == h && low.lo() == l && wide.hi() == x && wide.lo() == 0 &&
-             back.hi() == 0.1f && back.lo() == (float)(0.1 - 0.1f) && (double)low == x && (double)-mid == -x &&
-             float_pair_mid(0.1).lo() == (float)(0.1 - 0.1f));
-}
-EOF
-    } >keeps.cpp
-    # shellcheck disable=SC2086 # a list of words
-    $CXX $HOST_FLAGS -o keeps keeps.cpp
-    ./keeps
-    sed 's/ + (T)p\.lo())/)/' keeps.cpp >drops.cpp
-    run diff -q keeps.cpp drops.cpp
-    assert_failure
-    # shellcheck disable=SC2086
-    $CXX $HOST_FLAGS -o drops drops.cpp
-    run ./drops
-    assert_failure 1
-}
-
 @test "the reciprocal is the correctly rounded one, over all floats in its range" {
     cd "$BATS_TEST_TMPDIR"
     stride=1
@@ -274,20 +240,6 @@ EOF
     compile "$PARTS/reciprocal_walk.cu" walk $build -DSTRIDE=$stride
     run ./walk
     assert_success
-    assert_line 'differ 0'
-    # 252 exponents of 2^23 floats, 2^126, both signs
-    walked=$(sed -n 's/^walked //p' <<<"$output")
-    [ "$walked" -ge $((4227858434 / stride - 1000)) ]
-}
-
-@test "the walk sees a reciprocal that is an ulp off" {
-    cd "$BATS_TEST_TMPDIR"
-    mutate "$PI" fpmp_pi.cu 's/return fmaRn\(r, allowInfinity/return b > 1.5f \&\& b < 1.6f ? r : fmaRn(r * 1.0000001f, allowInfinity/'
-    mutate "$PARTS/reciprocal_walk.cu" walk.cu 's|\.\./\.\./fpmp_pi/||'
-    compile walk.cu walk nofmad -O1 -DSTRIDE=4096
-    run ./walk
-    assert_failure 1
-    refute_line 'differ 0'
 }
 
 @test "the tour shows the own types; double and float leave the limbs out by name" {
@@ -322,7 +274,7 @@ EOF
     for type in cuda::fp32mp2_low cuda::fp32mp2 cuda::fp32mp2_high cuda::fp64mp2 cuda::fp64emu_unpacked; do
         # Its header shifts by 2047, which C++ leaves undefined; the page says what clang++ makes of it.
         case $type-$DEVICE-$($CXX --version) in cuda::fp64emu_unpacked-cpu-*clang*) continue ;; esac
-        awk -v type="$type" '$1 == type && $3 >= 8 { found = 1 } END { exit !found }' out
+        awk -v type="$type" '$1 == type && $3 ~ /^[0-9]/ && $3 >= 8 && $3 <= 20 { found = 1 } END { exit !found }' out
     done
     grep -qE '^cuda::fp64_custom<8, 10> 0\.062500000000000000 ' out
 }
@@ -402,14 +354,12 @@ EOF
     assert_equal "${#lines[@]}" 1
 }
 
-@test "exit status 2: an argument is refused; a size out of range does not build" {
+@test "exit status 2: an argument is refused" {
     for name in fpmp_pi fpmp_tour; do
         run "$(program $name nofmad)" extra
         assert_failure 2
+        assert_output "fpmp_pi/$name takes no arguments; -D macros at the build change it"
     done
-    run compile "$PI" "$BATS_TEST_TMPDIR/small" nofmad -O0 -DPI_LOG2_TERMS=16
-    assert_failure
-    assert_output --partial 'PI_LOG2_TERMS must be 17 to 34'
 }
 
 @test "PTX of float's kernel: the term's fma in the one build, none in the other; the pairs' in both" {
@@ -452,113 +402,16 @@ header_lines() {
     header_lines fpmp_tour $((${ALL:+1} + 1))
 }
 
-# A planted fault: the edited program in the separate build. It must fail the gates that are named, as
-# a regular expression, and no others.   fault 'perl edit' 'gates' flags...
-fault() {
-    local edit=$1 gates=$2 line
-    shift 2
-    mutate "${SOURCE:-$PI}" "$BATS_TEST_TMPDIR/edited.cu" "$edit"
-    [ -e "$BATS_TEST_TMPDIR/fpmp_pi.cu" ] || cp "$PI" "$BATS_TEST_TMPDIR" # what the tour includes
-    compile "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" nofmad -O1 "$@"
-    run --separate-stderr "$BATS_TEST_TMPDIR/edited"
+@test "clang++ -ffast-math fails the gates of two-sum, and those alone" {
+    require_cpu
+    require_clang
+    CXX=clang++ compile "$PI" "$BATS_TEST_TMPDIR/fast" nofmad -O1 -ffast-math -DPI_LOG2_TERMS=17
+    run --separate-stderr "$BATS_TEST_TMPDIR/fast"
     assert_failure 1
     # shellcheck disable=SC2154 # run sets it
-    assert_regex "${stderr_lines[0]}" "^gate failed: ($gates)"
-    while read -r line; do assert_regex "$line" "^gate failed: ($gates)"; done < <(grep '^gate failed: ' <<<"$stderr")
-}
-
-@test "fault: partials that nobody wrote, at any number of terms" {
-    fault 's/ +partials\[t\] = sum;\n//' '[a-z_]+: constant partials: .*nan' -DPI_LOG2_TERMS=17
-}
-
-@test "fault: one of the launches gives other partials" {
-    fault 's/    partials\[t\] = sum;/    partials[t] = kOdd && t == 77 ? sum + sum : sum;/; s/template <class T>\n__global__ void sumTerms/__device__ bool kOdd;\n$&/; s/( +)CUDA_CHECK\(cudaEventRecord\(g_start\)\)/$1const bool odd = g_launches == 4;\n$1CUDA_CHECK(cudaMemcpyToSymbol(kOdd, &odd, sizeof odd));\n$&/' \
-        '[a-z_]+: constant partials: 4 of 5' -DPI_LOG2_TERMS=17
-}
-
-@test "fault: launches never compared, compared with themselves, or called equal without a look" {
-    fault 's/ +if \(memcmp.*?\n//' '[a-z_]+: constant partials: 0 of 5' -DPI_LOG2_TERMS=17
-    fault 's/memcmp\(again\.data\(\), first\.data\(\)/memcmp(again.data(), again.data()/' '[a-z_]+: constant partials: 6 of 5' -DPI_LOG2_TERMS=17
-    fault 's/if \(memcmp\(.*\) == 0\)/if (true)/' '[a-z_]+: constant partials: 6 of 5' -DPI_LOG2_TERMS=17
-}
-
-@test "fault: a wider final sum" {
-    # float would show more digits than it has
-    fault 's/T total = static_cast<T>\(0.0f\)/double total = 0/; s/total = total \+ partial/total = total + static_cast<double>(partial)/' \
-        'float: 2\.9 to 3\.2 digits: ' -DPI_FP_T=float
-}
-
-@test "fault: a wider final sum of the pairs alone" {
-    fault 's/T total = static_cast<T>\(0.0f\)/std::conditional_t<std::is_class<T>::value, double, T> total = 0/; s/total = total \+ partial/total = total + static_cast<decltype(total)>(partial)/' \
-        'float_pair_low: 8\.4 to 9\.0 digits: ' -DPI_FP_T=float_pair_low
-}
-
-@test "fault: the low limb dropped" {
-    fault 's/return P\(s, c\);/return P(s, T(0));/' 'float_pair_low: 8\.4 to 9\.0 digits: ' -DPI_FP_T=float_pair_low
-}
-
-@test "fault: the warm-up left out, or done after the timing" {
-    fault 's/    launch\(device, first\);\n//' '[a-z_]+: a warm-up, then 5 launches: 0 untimed, 5 timed|[a-z_]+: constant partials' -DPI_LOG2_TERMS=17
-    assert_regex "$stderr" 'double: a warm-up, then 5 launches: 0 untimed, 5 timed'
-    fault 's/(    launch\(device, first\);\n)(    row.untimed.*?\n    }\n)/$2$1/s' '[a-z_]+: a warm-up, then 5 launches: 0 untimed, 6 timed|[a-z_]+: constant partials' -DPI_LOG2_TERMS=17
-    assert_regex "$stderr" 'double: a warm-up, then 5 launches: 0 untimed, 6 timed'
-}
-
-@test "fault: start and stop swapped, no time at all, a speed the wrong way up" {
-    fault 's/&ms, g_start, g_stop/&ms, g_stop, g_start/' '[a-z_]+: a time, and the speed from it: -' -DPI_LOG2_TERMS=17
-    fault 's/    return ms;\n/    return 0;\n/' '[a-z_]+: a time, and the speed from it: 0 ms' -DPI_LOG2_TERMS=17
-    fault 's|row\.speed = rows\[0\]\.ms / row\.ms|row.speed = row.ms / rows[0].ms|' '(float|float_pair_mid): a time, and the speed from it: ' -DPI_LOG2_TERMS=17
-}
-
-@test "fault: a compiler that may reassociate fails the gates of two-sum, and those alone" {
-    require_cpu
-    for cxx in "$CXX" clang++; do
-        command -v ${cxx%% *} >/dev/null || continue
-        CXX=$cxx compile "$PI" "$BATS_TEST_TMPDIR/fast" nofmad -O1 -ffast-math -DPI_LOG2_TERMS=17
-        run --separate-stderr "$BATS_TEST_TMPDIR/fast"
-        assert_failure 1
-        assert_regex "${stderr_lines[0]}" '^gate failed: two-sum keeps its error on the host: .* 0 by plain operators'
-        assert_regex "${stderr_lines[1]}" '^gate failed: two-sum keeps its error on the device: .* 0 by plain operators'
-        assert_equal "${stderr_lines[2]}" '2 gate(s) failed'
-    done
-}
-
-@test "fault: a two-sum that loses its error" {
-    fault 's/e = addRn\(addRn\(a, -aPart\), addRn\(b, -bPart\)\);/e = 0;/' 'two-sum keeps its error on the (host|device): 0 by twoSum' -DPI_LOG2_TERMS=17
-}
-
-@test "fault: the tour's comparisons look at the high limb alone" {
-    SOURCE=$TOUR
-    fault 's/ && renormalize\(x\)\.l == renormalize\(y\)\.l//' '(host|device): comparisons see the low limb: p'
-    fault 's/a\.h < b\.h \|\| \(a\.h == b\.h && a\.l < b\.l\)/a.h < b.h/' '(host|device): comparisons see the low limb: p'
-}
-
-@test "fault: the tour's renormalize does nothing" {
-    SOURCE=$TOUR
-    fault 's/    if \(y\.l != 0\) twoSum\(x\.h, x\.l, y\.h, y\.l\);\n//' '(host|device): renormalize joins the limbs: 0 '
-}
-
-@test "fault: the tour compares one side with itself, the high limbs alone, or forgets a row" {
-    SOURCE=$TOUR
-    fault 's/memcmp\(&onHost\[i\], &onDevice\[i\]/memcmp(&onDevice[i], &onDevice[i]/' 'host and device: the control differs'
-    fault 's/onHost\[i\] = hiLoOf\(host\[i\]\)/onHost[i] = hiLoOf(device[i])/' 'host and device: the control differs'
-    fault 's/const bool sameBits = memcmp.*? == 0;/const bool sameBits = onHost[i].hi == onDevice[i].hi || onHost[i].hi != onHost[i].hi;/s' 'host and device: the control differs'
-    fault 's/    \*count = record\.count;/    *count = record.count - 1;/' 'host and device: the same bits: in 32 of 32'
-    fault 's/(operate\(\*in, record\);)/$1\n    results[3] = results[3] + results[3];/' 'host and device: the same bits: in 31 of 32'
-}
-
-@test "fault: intrinsics that g++ may contract show in the pairs' partials" {
-    require_cpu
-    require_fma
-    cd "$BATS_TEST_TMPDIR"
-    cp "$ROOT"/cpu/*.h .
-    mutate "$ROOT/cpu/cuda_runtime.h" cuda_runtime.h 's/__asm__\(""\s*:\s*CUDA_CPU_OPAQUE\(x\)\);//g'
-    "$BUILD/tools/cu_rewrite" "$PI" >edited.cpp
-    # shellcheck disable=SC2086 # lists of words
-    g++ $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=1 -I. -DPI_LOG2_TERMS=20 -o edited edited.cpp "$BUILD"/cpu/runtime/*.o -pthread
-    ./edited >out || true # a gate may fail
-    assert_regex "$(hash_of out float_pair_mid)" '^0x'
-    refute [ "$(hash_of out float_pair_mid)" = 0x027e1b3ad8e4b26e ]
+    assert_regex "${stderr_lines[0]}" '^gate failed: two-sum keeps its error on the host: .* 0 by plain operators'
+    assert_regex "${stderr_lines[1]}" '^gate failed: two-sum keeps its error on the device: .* 0 by plain operators'
+    assert_equal "${stderr_lines[2]}" '2 gate(s) failed'
 }
 
 @test "the partials hash of the output is the asked type's own, for double and float too" {
@@ -575,7 +428,7 @@ fault() {
 
 @test "digits at 2^20 terms, and a sentence per type with the table's speed and digits" {
     for build in $(builds); do
-        out=$BATS_FILE_TMPDIR/own20.$build.out
+        out=$(own20 $build)
         assert_equal "$(cell "$out" double 3) $(cell "$out" float 3)" '13.67 5.21'
         for type in float $OWN; do
             speed=$(cell "$out" $type 8)

@@ -4,7 +4,8 @@
 //   sed -n '/^\/\/ pair types/,/^\/\/ end pair types/p' fpmp_pi.cu > DIR/pair_types.inc
 //   g++ -std=c++17 -O3 -IDIR -x c++ host_branch.cu
 //
-// Prints a line a type, `TYPE 0x...`, then a line a bound, `NAME largest stated`, in units of u^2.
+// Prints a line per type, `TYPE 0x...`, then a line per bound, `NAME largest stated`, in units of u^2,
+// and one more for a bound that is exceeded.
 // Status: 0 every bound held, 1 one did not.
 #define __host__
 #define __device__
@@ -67,11 +68,13 @@ static long double valueOf(P x) {
 static bool g_held = true;
 
 // The largest relative error seen, against what the block states, both in u^2 = 2^-48.
-static void report(const char* name, long double largest, double stated) {
+static void report(const char* type, const char* name, long double largest, double stated) {
     const double seen = (double)std::ldexp(largest, 48);
     const bool held = seen <= stated;
-    printf("%-16s %8.4f %4.0f%s\n", name, seen, stated, held ? "" : "  EXCEEDED");
-    if (!held) g_held = false;
+    printf("%-16s %8.4f %4.0f\n", name, seen, stated);
+    if (held) return;
+    printf("EXCEEDED: %s of %s\n", name, type);
+    g_held = false;
 }
 
 template <class P>
@@ -92,12 +95,13 @@ static void checkBounds(bool high) {
         widen(quotient, x / y, valueOf(x) / valueOf(y));
         widen(inverse, s / x, (long double)s / valueOf(x));
     }
-    printf("%s\n", high ? "float_pair_high" : "float_pair_mid");
-    report("pair+pair", sum, 3);
-    report("scalar+pair", scalar, 2);
-    report("pair*pair", product, high ? 4 : 5);
-    report("pair/pair", quotient, 21);
-    report("scalar/pair", inverse, 14);
+    const char* const type = high ? "float_pair_high" : "float_pair_mid";
+    printf("%s\n", type);
+    report(type, "pair+pair", sum, 3);
+    report(type, "scalar+pair", scalar, 2);
+    report(type, "pair*pair", product, high ? 4 : 5);
+    report(type, "pair/pair", quotient, 21);
+    report(type, "scalar/pair", inverse, 14);
 }
 
 int main() {
