@@ -175,6 +175,65 @@ one_kernel() {
     refute_output --partial 'went on'
 }
 
+# divergent 'kernel' 'launch' 'what the line says after "divergent barriers in kernel "': the program ends with it.
+divergent() {
+    one_kernel divergent "$1" "$2"
+    CUDA_CPU_WORKERS=1 run "$BIN/divergent"
+    assert_failure 2
+    assert_output --regexp "^CPU default: divergent barriers in kernel $3\$"
+}
+
+@test "divergent barriers are named without a sanitizer: kernel, block, both threads and lines" {
+    divergent '__global__ void k() {
+    if (threadIdx.x < 8)
+        __syncthreads();
+    else
+        __syncthreads();
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \(7,0,0\) waits at .*/divergent.cu:5, thread \(8,0,0\) at .*/divergent.cu:7'
+    # Who waits in a warp function is not at the barrier.
+    divergent '__global__ void k() {
+    if (threadIdx.x == 1) __syncthreads();
+    if (threadIdx.x > 1 && threadIdx.x < 8) __ballot_sync(0x1fcu, 1);
+    if (threadIdx.x > 8) __syncthreads_count(1);
+    if (threadIdx.x == 0) return;
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \(1,0,0\) waits at .*/divergent.cu:4, thread \(9,0,0\) at .*/divergent.cu:6'
+}
+
+@test "a barrier that some threads skip is named, and the kernel's end where they are" {
+    # Inside of the if: the upper half of the block is at the end before the lower comes to the barrier.
+    divergent 'template <typename T>
+__device__ void tree(T* slot) {
+    for (unsigned stride = 16; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride) {
+            slot[threadIdx.x] += slot[threadIdx.x + stride];
+            __syncthreads();
+        }
+    }
+}
+template <typename T>
+__global__ void sum(T* out) {
+    __shared__ T slot[32];
+    slot[threadIdx.x] = 1;
+    __syncthreads();
+    tree(slot);
+    *out = slot[0];
+}' 'float x; sum<float><<<dim3(1, 1, 2), 32>>>(&x);' \
+        'sum<float>, block \(0,0,[01]\): thread \([0-9]+,0,0\) waits at .*/divergent.cu:8, thread \(31,0,0\) is at the end of the kernel, .*/divergent.cu:19'
+    # Loops of different length; and threads at the end before any has come to a barrier.
+    divergent '__global__ void k(int n) {
+    for (int i = threadIdx.y; i < n; i += 4)
+        __syncthreads();
+}' 'k<<<1, dim3(1, 4)>>>(6);' \
+        'k, block \(0,0,0\): thread \(0,[01],0\) waits at .*/divergent.cu:5, thread \(0,[23],0\) is at the end of the kernel, .*/divergent.cu:6'
+    divergent '__global__ void k() {
+    if (threadIdx.x < 4) return;
+    if (threadIdx.x >= 8) __syncthreads();
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \([0-9]+,0,0\) waits at .*/divergent.cu:5, thread \(4,0,0\) is at the end of the kernel, .*/divergent.cu:6'
+}
+
 @test "static shared memory above 48 KB is refused when building" {
     one_kernel fits '__global__ void k() { __shared__ double a[6 * 1024]; a[threadIdx.x] = 0; }' 'k<<<1, 1>>>();'
     run one_kernel above '__global__ void k() { __shared__ double a[6 * 1024]; __shared__ int b; a[0] = b = 0; }' 'k<<<1, 1>>>();'

@@ -132,18 +132,18 @@ EOF
     assert_output --partial 'bug.cu:5'
 }
 
-@test "address: divergent barriers, both threads and lines" {
+@test "address: divergent barriers, also on lines of the same number in two files" {
+    printf '%s\n' '#include <cuda_runtime.h>' '' '' '__device__ void part() {' '    __syncthreads();' '}' >part.cu
     faulty address <<'EOF'
 #include <cuda_runtime.h>
+#include "part.cu"
 __global__ void k() {
-    if (threadIdx.x < 8)
-        __syncthreads();
-    else
-        __syncthreads();
+    if (threadIdx.x < 8) part();
+    else __syncthreads();
 }
 int main() { k<<<1, 32>>>(); }
 EOF
-    assert_output 'CPU default: divergent barriers: thread (7,0,0) waits at bug.cu:4, thread (8,0,0) at bug.cu:6'
+    assert_output 'CPU default: divergent barriers in kernel k, block (0,0,0): thread (7,0,0) waits at part.cu:5, thread (8,0,0) at bug.cu:5'
 }
 
 @test "thread: a missing __syncthreads, by line" {
