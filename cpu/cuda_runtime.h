@@ -334,7 +334,6 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
 // ---- Atomics ----------------------------------------------------------------------------------
 #define CUDA_CPU_ATOMICS(T)                                                                                     \
     static inline T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                 \
-    static inline T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }                 \
     static inline T atomicExch(T* p, T v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }               \
     static inline T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                 \
     static inline T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                   \
@@ -358,6 +357,8 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
 CUDA_CPU_ATOMICS(int)
 CUDA_CPU_ATOMICS(unsigned)
 CUDA_CPU_ATOMICS(unsigned long long)
+static inline int atomicSub(int* p, int v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
+static inline unsigned atomicSub(unsigned* p, unsigned v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
 
 namespace cuda_cpu {
 template <typename T>

@@ -117,6 +117,24 @@ EOF
     assert_output "$(printf 'both are NaN\nboth are NaN')"
 }
 
+@test "address: no memory for static shared memory is one line and status 2" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+#include <cerrno>
+extern "C" int posix_memalign(void** p, size_t alignment, size_t bytes) noexcept {
+    *p = alignment == 128 && bytes == 96 ? nullptr : aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+    return *p ? 0 : ENOMEM;
+}
+__global__ void k() {
+    __shared__ char a[96];
+    a[threadIdx.x] = 1;
+}
+int main() { k<<<1, 1>>>(); }
+EOF
+    assert_failure 2
+    assert_output 'CPU default: out of memory for shared memory'
+}
+
 @test "address: a missing cudaFree, by the line of its cudaMalloc" {
     faulty address <<'EOF'
 #include <cuda_runtime.h>
