@@ -84,8 +84,9 @@ expect_test() { # FILE NAME
     says=$(key says "$patch")
     [ -n "$says" ] || missed "the patch has no line says:"
     [ -e "$dir/tree/build" ] || {
-        cp -a "$BUILD" "$dir/tree/build" # with its times: only what the fault touches is built anew
-        rm -rf "$dir/tree/build/tmp"
+        # With its times: only what the fault touches is built anew. Without tmp, where this is done.
+        mkdir "$dir/tree/build"
+        tar -C "$BUILD" -cf - --exclude=./tmp . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
         rm -f "$dir/tree/build/.make"
         local programs=()
