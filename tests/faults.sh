@@ -142,7 +142,7 @@ one() (
         match) expect_match "$text" ;;
         status)
             [ "$status" -eq "${text%% *}" ] || missed "status $status"
-            cat "$dir/out" "$dir/err" | grep -qF -- "${text#* }" || missed "no line with '${text#* }'"
+            grep -qF -- "${text#* }" "$dir/out" "$dir/err" || missed "no line with '${text#* }'"
             ;;
         compile)
             ! build_program || missed "it builds"
