@@ -49,7 +49,7 @@ __global__ void numbers() {
     extremes<unsigned long long>(3, ~0ULL);
     extremes<float>(-1.5f, 1.0f);
     extremes<double>(-1.5, 1e300);
-    EXPECT(min(1, 2.5) == 1.0 && max(1, 2.5) == 2.5 && max(-1, 0.5f) == 0.5f);
+    EXPECT(min(3, 2.5) == 2.5 && min(1, 2.5) == 1.0 && max(1, 2.5) == 2.5 && max(-1, 0.5f) == 0.5f);
     EXPECT(rsqrtf(16.0f) == 0.25f && rsqrt(1e200) == 1e-100 && __fdividef(3.0f, 8.0f) == 0.375f);
 }
 
