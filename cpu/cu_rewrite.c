@@ -7,7 +7,8 @@
  *   __shared__ T a[N], b;                         ->  storage that one block has for itself
  *   extern __shared__ T a[];                      ->  a pointer to the block's dynamic shared memory
  *   __device__ and __global__ functions           ->  marked, so that they alone are contracted: g++
- *       takes an attribute before the function, clang a pragma at the head of its body
+ *       takes an attribute before the function, clang a pragma at the head of its body; and the end of a
+ *       kernel is marked, where no thread may be while others wait at a barrier
  * and __CUDA_ARCH__ is defined after the last #include, so that code takes its device branch without
  * the headers before it seeing the macro. A local #include "x.cu" is read in and rewritten too.
  *
@@ -366,6 +367,17 @@ static size_t find_body(const struct source *s, size_t i) {
     return 0;
 }
 
+/* The } of the body that opens at i, or 0 where a directive leaves open which it is. */
+static size_t end_of_body(const struct source *s, size_t i) {
+    size_t depth = 0;
+    for (; i < s->size; i++) {
+        if (is_directive(s, i) && strncmp(s->text + i + 1 + strspn(s->text + i + 1, " \t"), "el", 2) == 0) return 0;
+        depth += s->code[i] == '{';
+        if (s->code[i] == '}' && --depth == 0) return i;
+    }
+    return 0;
+}
+
 /* Marks the function that the qualifier at `at` (a __device__ or __global__) belongs to, if it is one. */
 static void mark_function(struct source *s, size_t at, size_t after, bool kernel) {
     static const char *const with_arguments[] = {"__launch_bounds__", "__align__",  "alignas",
@@ -410,6 +422,8 @@ static void mark_function(struct source *s, size_t at, size_t after, bool kernel
             }
             size_t body = find_body(s, match_close(s, i));
             if (body) edit(s, body + 1, 0, format(" CUDA_CPU_BODY "));
+            const size_t end = body && kernel ? end_of_body(s, body) : 0;
+            if (end) edit(s, end, 0, format(" CUDA_CPU_END "));
             return;
         } else {
             return; /* a variable */

@@ -40,6 +40,12 @@
 #define CUDA_CPU_FN
 #define CUDA_CPU_BODY
 #endif
+// Before each kernel's closing brace.
+#define CUDA_CPU_END                                                              \
+    {                                                                             \
+        static const cuda_cpu_place cuda_cpu_end = {__FILE__, __LINE__};           \
+        cuda_cpu_end_of_kernel(&cuda_cpu_end);                                     \
+    }
 
 #define __global__
 #define __device__
@@ -225,45 +231,48 @@ struct ConfiguredTemplate : Configured<Body> {
     void operator()(P... p) { this->template run<P...>(p...); }
 };
 
-inline cuda_cpu_launch configure(const void* kernel, dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+inline cuda_cpu_launch configure(const void* kernel, const char* name, dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
     cuda_cpu_launch launch = {};
     launch.grid = grid;
     launch.block = block;
     launch.shared_bytes = shared;
     launch.stream = stream;
     launch.kernel = kernel;
+    launch.name = name;
     return launch;
 }
 
 template <typename Body, typename... P>
 struct Kernel {
     const void* address;
+    const char* name;
     Body body;
     ConfiguredKernel<Body, P...> launch(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) const {
-        return {{body, configure(address, grid, block, shared, stream)}};
+        return {{body, configure(address, name, grid, block, shared, stream)}};
     }
 };
 template <typename Body, typename... P>
-Kernel<Body, P...> kernel(Signature<P...> signature, Body body) { return {signature.kernel, body}; }
+Kernel<Body, P...> kernel(Signature<P...> signature, const char* name, Body body) { return {signature.kernel, name, body}; }
 
 template <typename Body>
 struct TemplateKernel {
+    const char* name;
     Body body;
     ConfiguredTemplate<Body> launch(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) const {
-        return {{body, configure(nullptr, grid, block, shared, stream)}};
+        return {{body, configure(nullptr, name, grid, block, shared, stream)}};
     }
 };
 template <typename Body>
-TemplateKernel<Body> templateKernel(Body body) { return {body}; }
+TemplateKernel<Body> templateKernel(const char* name, Body body) { return {name, body}; }
 
 }  // namespace cuda_cpu
 
 // The kernel is called by its name inside a lambda, so that it is inlined into the block's loop.
 #define CUDA_CPU_KERNEL(...)                              \
-    ::cuda_cpu::kernel(::cuda_cpu::signature(__VA_ARGS__), \
+    ::cuda_cpu::kernel(::cuda_cpu::signature(__VA_ARGS__), #__VA_ARGS__, \
                        [=](const auto&... cuda_cpu_a) CUDA_CPU_FN { (__VA_ARGS__)(cuda_cpu_a...); })
 #define CUDA_CPU_KERNEL_DEDUCED(...) \
-    ::cuda_cpu::templateKernel([=](const auto&... cuda_cpu_a) CUDA_CPU_FN { __VA_ARGS__(cuda_cpu_a...); })
+    ::cuda_cpu::templateKernel(#__VA_ARGS__, [=](const auto&... cuda_cpu_a) CUDA_CPU_FN { __VA_ARGS__(cuda_cpu_a...); })
 
 // ---- Barriers, warps, fences ------------------------------------------------------------------
 #define CUDA_CPU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE() /* of the call */
@@ -325,7 +334,6 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
 // ---- Atomics ----------------------------------------------------------------------------------
 #define CUDA_CPU_ATOMICS(T)                                                                                     \
     static inline T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                 \
-    static inline T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }                 \
     static inline T atomicExch(T* p, T v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }               \
     static inline T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                 \
     static inline T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                   \
@@ -349,6 +357,8 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
 CUDA_CPU_ATOMICS(int)
 CUDA_CPU_ATOMICS(unsigned)
 CUDA_CPU_ATOMICS(unsigned long long)
+static inline int atomicSub(int* p, int v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
+static inline unsigned atomicSub(unsigned* p, unsigned v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
 
 namespace cuda_cpu {
 template <typename T>

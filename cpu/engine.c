@@ -78,7 +78,7 @@ struct annotation { /* what the sanitizers keep of a fiber */
 struct lane { /* what a lane brings to an exchange and takes from it */
     uint64_t value, result;
     uint32_t source, ballot;
-    bool done;
+    bool done, inside; /* the exchange has been; the lane has not gone on from it */
 };
 
 struct shared_variable { /* AddressSanitizer only: a static __shared__ variable of this block */
@@ -240,7 +240,9 @@ UNSEEN void cuda_cpu_entered(void) {
 
 UNSEEN void cuda_cpu_leave(void) {
     struct worker *w = self;
-    struct cuda_cpu_fiber *me = cuda_cpu_block.running, *next = cuda_cpu_next_fiber();
+    struct cuda_cpu_fiber *me = cuda_cpu_block.running, *next;
+    if (!cuda_cpu_block.waited) cuda_cpu_block.unstarted = cuda_cpu_block.count - me->thread.linear - 1;
+    next = cuda_cpu_next_fiber();
     RELEASE(&w->finished);
     if (next == me) {
         w->ring = NULL;
@@ -292,44 +294,64 @@ UNSEEN static void first_wait(void) {
                         : linear > warp * WARP      ? (UINT32_C(1) << (linear - warp * WARP)) - 1
                                                     : 0;
     cuda_cpu_block.alive = cuda_cpu_block.count - linear;
+    cuda_cpu_block.to_come = cuda_cpu_block.to_come / CUDA_CPU_LINE * CUDA_CPU_LINE + cuda_cpu_block.alive;
+    cuda_cpu_block.unstarted = cuda_cpu_block.alive - 1;
     cuda_cpu_block.waited = 1;
+}
+
+/* Ends the program: a thread waits at the block's barrier, and another is elsewhere. */
+UNSEEN static _Noreturn void divergent(uint3 waits, uint3 other, const char *where, const char *file, int line) {
+    speak_alone();
+    fflush(stdout);
+    fprintf(stderr,
+            "CPU default: divergent barriers in kernel %s, block (%u,%u,%u): thread (%u,%u,%u) waits at %s:%d, "
+            "thread (%u,%u,%u) %s %s:%d\n",
+            cuda_cpu_block.launch->name, blockIdx.x, blockIdx.y, blockIdx.z, waits.x, waits.y, waits.z, cuda_cpu_block.file,
+            (int)(cuda_cpu_block.to_come / CUDA_CPU_LINE), other.x, other.y, other.z, where, file, line);
+    _Exit(2);
+}
+
+UNSEEN int cuda_cpu_last_or_other(const char *file, int line) {
+    const unsigned here = (unsigned)line * CUDA_CPU_LINE, to_come = cuda_cpu_block.to_come % CUDA_CPU_LINE;
+    const bool other = cuda_cpu_block.to_come - to_come != here || strcmp(cuda_cpu_block.file, file) != 0;
+    if (other && cuda_cpu_block.waited && to_come + cuda_cpu_block.pending + 1 < cuda_cpu_block.alive) {
+        /* Those before this one in the ring ran last. */
+        const struct cuda_cpu_fiber *f = cuda_cpu_block.running->prev;
+        while (self->lanes[f->thread.linear].inside) f = f->prev;
+        divergent(f->thread.index, cuda_cpu_block.running->thread.index, "at", file, line);
+    }
+    cuda_cpu_block.file = file;
+    cuda_cpu_block.to_come = here + to_come;
+    return cuda_cpu_all_wait();
 }
 
 UNSEEN int cuda_cpu_all_wait(void) {
     struct worker *w = self;
-    if (!cuda_cpu_block.waited) first_wait();
-    if (cuda_cpu_block.arrived + cuda_cpu_block.pending != cuda_cpu_block.alive) return 0;
+    if (!cuda_cpu_block.waited) {
+        first_wait();
+        cuda_cpu_block.to_come--;
+    }
+    if (cuda_cpu_block.to_come % CUDA_CPU_LINE) return 0;
     if (cuda_cpu_block.pending) deadlock(w);
+    if (cuda_cpu_block.at_end) {
+        const unsigned t = cuda_cpu_block.at_end - 1, row = t / blockDim.x;
+        divergent(cuda_cpu_block.running->prev->thread.index,
+                  (uint3){t % blockDim.x, row % blockDim.y, row / blockDim.y}, "is at the end of the kernel,",
+                  cuda_cpu_block.end->file, cuda_cpu_block.end->line);
+    }
     w->result_count = w->count_true;
-    w->result_threads = cuda_cpu_block.arrived;
+    w->result_threads = cuda_cpu_block.alive;
     w->count_true = 0;
-    cuda_cpu_block.arrived = 0;
+    cuda_cpu_block.to_come += cuda_cpu_block.alive;
     cuda_cpu_block.generation++;
     return 1;
 }
 
 UNSEEN void cuda_cpu_barrier_annotated(const char *file, int line) {
-    static __thread struct {
-        struct cuda_cpu_thread thread;
-        const char *file;
-        int line;
-    } first;
-    /* A card wants all threads at the same barrier; the same number at each, as here, may go well there, or not. */
-    if (cuda_cpu_block.arrived && (line != first.line || strcmp(file, first.file) != 0)) {
-        const uint3 a = first.thread.index, b = cuda_cpu_block.running->thread.index;
-        speak_alone();
-        fflush(stdout);
-        fprintf(stderr, "CPU default: divergent barriers: thread (%u,%u,%u) waits at %s:%d, thread (%u,%u,%u) at %s:%d\n",
-                a.x, a.y, a.z, first.file, first.line, b.x, b.y, b.z, file, line);
-        _Exit(2);
-    }
-    first.thread = cuda_cpu_block.running->thread;
-    first.file = file;
-    first.line = line;
     RELEASE(&self->passing);
     const unsigned generation = cuda_cpu_block.generation;
-    cuda_cpu_block.arrived++;
-    if (!cuda_cpu_all_wait()) {
+    cuda_cpu_block.to_come--;
+    if (!cuda_cpu_last_or_other(file, line)) { /* each asks, so that another file shows too */
         do {
             let_others_run(self);
         } while (cuda_cpu_block.generation == generation);
@@ -372,6 +394,7 @@ UNSEEN static bool end_exchange(struct worker *w, unsigned warp, struct exchange
         lanes[i].ballot = ballot;
         lanes[i].done = true;
         cuda_cpu_block.pending--;
+        cuda_cpu_block.to_come++;
     }
     e->arrived = 0;
     return true;
@@ -388,16 +411,18 @@ UNSEEN uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source
         if (!e->arrived && !free) free = e;
     if (e == w->exchanges[warp] + WARP) e = free;
     struct lane *mine = &w->lanes[linear];
-    *mine = (struct lane){.value = value, .source = source};
+    *mine = (struct lane){.value = value, .source = source, .inside = true};
     RELEASE(&w->exchanges[warp]);
     e->arrived |= UINT32_C(1) << lane;
     e->mask = mask;
     cuda_cpu_block.pending++;
+    cuda_cpu_block.to_come--;
     if (!end_exchange(w, warp, e)) {
         (void)cuda_cpu_all_wait(); /* for ever? */
         while (!mine->done) let_others_run(w);
     }
     ACQUIRE(&w->exchanges[warp]);
+    mine->inside = false;
     *ballot = mine->ballot;
     return mine->result;
 }
@@ -406,7 +431,7 @@ UNSEEN void cuda_cpu_thread_left(unsigned warp) {
     struct worker *w = self;
     if (cuda_cpu_block.pending)
         for (unsigned i = 0; i < WARP; i++) end_exchange(w, warp, &w->exchanges[warp][i]);
-    (void)cuda_cpu_all_wait();
+    if (cuda_cpu_block.alive) (void)cuda_cpu_all_wait();
 }
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
@@ -481,8 +506,11 @@ UNSEEN static void run_block(struct worker *w, const struct cuda_cpu_launch *lau
     const unsigned long gx = launch->grid.x, gy = launch->grid.y;
     const unsigned count = launch->block.x * launch->block.y * launch->block.z;
     blockIdx = (uint3){(unsigned)(index % gx), (unsigned)(index / gx % gy), (unsigned)(index / gx / gy)};
-    cuda_cpu_block.waited = cuda_cpu_block.alive = cuda_cpu_block.arrived = cuda_cpu_block.pending = 0;
+    cuda_cpu_block.waited = cuda_cpu_block.alive = cuda_cpu_block.pending = 0;
+    cuda_cpu_block.to_come = 1;
     cuda_cpu_block.count = cuda_cpu_block.unstarted = count;
+    cuda_cpu_block.at_end = 0;
+    cuda_cpu_block.end = NULL;
     w->used = 0;
     w->count_true = 0;
     cuda_cpu_block.running = &w->scheduler;

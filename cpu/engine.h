@@ -50,21 +50,32 @@ struct cuda_cpu_fiber {
     void *top; /* of the stack: where each block begins anew */
 } __attribute__((aligned(64)));
 
+struct cuda_cpu_place {
+    const char *file;
+    int line;
+};
+
 /* The block that runs on this operating-system thread. */
 struct cuda_cpu_launch;
 struct cuda_cpu_block {
     struct cuda_cpu_fiber *running;
     unsigned generation; /* barriers passed */
-    unsigned unstarted;  /* threads still to be started */
+    unsigned unstarted;  /* threads still to be started; not kept up to date before the first wait */
     unsigned count;      /* threads in the block */
     const struct cuda_cpu_launch *launch;
     /* Until a thread waits they run in order, and who has returned needs no book. Then this is set, and: */
     unsigned waited;
     unsigned alive;      /* threads that have not returned; 0 before */
-    unsigned arrived;    /* threads that wait at the barrier */
-    unsigned pending;    /* lanes that wait in a warp's exchange */
+    /* In one word, so that a barrier compares once. Low: those of them that wait for nobody; 1 before, so that
+       the first wait is noticed. High: the line of the barrier that others wait at, or last waited at. */
+    unsigned to_come;
+    unsigned pending;    /* lanes that wait in a warp's exchange; the rest of those alive wait at the barrier */
+    unsigned at_end;     /* 1 + the number of a thread that has come to the kernel's closing brace, or 0 */
+    const struct cuda_cpu_place *end; /* where that is, from then on: no barrier may come after */
+    const char *file;    /* of the barrier's line */
     uint32_t left[32];   /* lanes that have returned, by warp; unset before */
 };
+#define CUDA_CPU_LINE 2048u /* one line in to_come */
 /* Always by its name: at some levels g++ 12 with -fsanitize=undefined gets the check of its address wrong. */
 extern __thread struct cuda_cpu_block cuda_cpu_block;
 /* A switch changes the fiber, and nothing has to be copied for it. */
@@ -77,6 +88,7 @@ struct cuda_cpu_launch {
     size_t shared_bytes;
     void *stream;
     const void *kernel; /* its address, or null: what attributes are kept under */
+    const char *name;   /* as the launch has it */
     void (*threads)(void);
     const void *closure;
     void *(*clone)(const void *closure); /* for graphs, which keep it; null without memory */
@@ -112,7 +124,7 @@ CUDA_CPU_LOOP unsigned cuda_cpu_first_thread(void) {
 }
 CUDA_CPU_LOOP void cuda_cpu_begin_thread(unsigned linear) {
     struct cuda_cpu_thread *t = &cuda_cpu_block.running->thread;
-    cuda_cpu_block.unstarted = cuda_cpu_block.count - linear - 1;
+    if (cuda_cpu_block.waited) cuda_cpu_block.unstarted = cuda_cpu_block.count - linear - 1;
     t->linear = linear;
     if (blockDim.y == 1 && blockDim.z == 1) {
         t->index.x = linear;
@@ -124,10 +136,11 @@ CUDA_CPU_LOOP void cuda_cpu_begin_thread(unsigned linear) {
 }
 /* The number of the next thread: after a wait others may have been started since. */
 CUDA_CPU_LOOP unsigned cuda_cpu_end_thread(unsigned linear) {
+    if (cuda_cpu_block.end && !cuda_cpu_block.at_end) cuda_cpu_block.at_end = linear + 1;
     if (!cuda_cpu_block.waited) return linear + 1;
     cuda_cpu_block.alive--;
     cuda_cpu_block.left[linear / 32] |= UINT32_C(1) << linear % 32;
-    if (cuda_cpu_block.arrived | cuda_cpu_block.pending) cuda_cpu_thread_left(linear / 32);
+    if (--cuda_cpu_block.to_come % CUDA_CPU_LINE == 0 || cuda_cpu_block.pending) cuda_cpu_thread_left(linear / 32);
     return cuda_cpu_block.count - cuda_cpu_block.unstarted;
 }
 /* Does this fiber run it? For ThreadSanitizer each thread has a fiber of its own. */
@@ -142,11 +155,18 @@ CUDA_CPU_LOOP int cuda_cpu_more_threads(unsigned next) {
 
 /* A fiber for the block's next thread. */
 struct cuda_cpu_fiber *cuda_cpu_start_fiber(void);
-/* For a thread that would wait, where all that are left seem to do: true where all are at the barrier and go
-   on; false where some still run; where some wait for a warp's exchange, that ends the program. */
+/* For a thread that would wait, where nobody is to come: true where all are at the barrier and go on; false
+   where some still run. Where some wait for a warp's exchange, or are at the kernel's end, that ends the program. */
 int cuda_cpu_all_wait(void);
-/* The barrier with what the sanitizers want to know, and a check that all threads are at the same one. */
+/* The barrier with what the sanitizers want to know. */
 void cuda_cpu_barrier_annotated(const char *file, int line);
+/* The last thread at a barrier, or one at another than the block's last: true where all go on. Where others wait
+   at that other, it ends the program. */
+int cuda_cpu_last_or_other(const char *file, int line);
+
+/* At the closing brace of each kernel. Who comes here must have passed every barrier of the block; who returns
+   before, by `return`, is no longer waited for, as on a card. */
+CUDA_CPU_LOOP void cuda_cpu_end_of_kernel(const struct cuda_cpu_place *place) { cuda_cpu_block.end = place; }
 
 /*
  * Saves where this fiber is, and goes on where another was. The compiler saves what else is live, since
@@ -216,9 +236,9 @@ static inline __attribute__((always_inline)) void cuda_cpu_barrier(const char *f
 #if defined(CUDA_CPU_ASAN) || defined(CUDA_CPU_TSAN)
     cuda_cpu_barrier_annotated(file, line);
 #else
-    (void)file, (void)line;
     const unsigned generation = cuda_cpu_block.generation;
-    if (++cuda_cpu_block.arrived + cuda_cpu_block.pending >= cuda_cpu_block.alive && cuda_cpu_all_wait()) return;
+    /* Others are to come, and to this line? */
+    if (--cuda_cpu_block.to_come - (unsigned)line * CUDA_CPU_LINE - 1 >= CUDA_CPU_LINE - 1 && cuda_cpu_last_or_other(file, line)) return;
     do {
         struct cuda_cpu_fiber *from = cuda_cpu_block.running, *to = cuda_cpu_next_fiber();
         cuda_cpu_block.running = to;

@@ -12,7 +12,7 @@ rewrite() { "$BUILD/tools/cu_rewrite" "$@"; }
 
 # The input is the test's stdin: writes in.cu and compiles its rewritten form, without code.
 syntax() {
-    cat >in.cu
+    cat >new.cu && mv new.cu in.cu # the input may be in.cu
     rewrite in.cu >in.cpp && compile in.cu in fmad -O0 -fsyntax-only
 }
 
@@ -70,6 +70,82 @@ EOF
     assert_output 2
 }
 
+@test "lines keep their numbers between two includes, and after the last line of a file without its end" {
+    printf 'static int inPart = missing_part;' >part.cu
+    echo 'static int inHeader;' >part.h
+    run syntax <<'EOF'
+#include <cuda_runtime.h>
+#include "part.cu"
+static int one = missing_one;
+#include "part.cu"
+static int two = missing_two;
+#include "part.h"
+static int three = missing_three;
+EOF
+    assert_failure
+    for place in part.cu:1 in.cu:3 in.cu:5 in.cu:7; do assert_output --regexp "(^|[^a-z])$place:[0-9]+: error: .missing"; done
+}
+
+@test "sibling scopes have shared variables of their own, and a kernel's add up in each" {
+    syntax <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k(float* out) {
+    __shared__ int first[1024];
+    if (out) {
+        __shared__ float a[10 * 1024];
+        a[0] = *out;
+    } else {
+        __shared__ double a[5 * 1024], b[2];
+        a[0] = b[0] = 1;
+    }
+    { __shared__ char a[3]; a[0] = (char)first[0]; }
+}
+__global__ void another() { __shared__ int first[1024 * 12]; first[0] = 0; }
+EOF
+    run syntax <<'EOF'
+#include <cuda_runtime.h>
+__global__ void k(float* out) {
+    __shared__ float first[1024 * 6];
+    { __shared__ int a[100]; a[0] = 0; }
+    { __shared__ int a[1024 * 6 + 1]; a[0] = (int)first[0]; }
+}
+EOF
+    assert_failure
+    assert_output --partial 'in.cu:5:'
+    assert_output --partial 'static shared memory of one kernel is limited to 48 KB, as on a card'
+    refute_output --partial 'in.cu:4:'
+}
+
+@test "a kernel's end is marked at its own brace, and left alone where #else leaves open which that is" {
+    cat >in.cu <<'EOF'
+#include <cuda_runtime.h>
+__device__ int helper() { return 1; }
+__global__ void whole(int n) {
+    if (n) { n = helper(); }
+#if 1
+    { n++; }
+#endif
+    // }
+}
+namespace around {
+__global__ void open(int n) {
+#ifdef OPEN
+    if (n) {
+#else
+    {
+#endif
+    }
+}
+}
+__global__ void declared(int n);
+int main() { return 0; }
+EOF
+    rewrite in.cu >in.cpp
+    run grep -n CUDA_CPU_END in.cpp
+    assert_output --regexp '^[0-9]+: CUDA_CPU_END \}$'
+    syntax <in.cu
+}
+
 @test "a qualifier behind a macro, and a byte order mark" {
     printf '\xef\xbb\xbf' >in.cu
     cat >>in.cu <<'EOF'
@@ -95,6 +171,7 @@ int main() { return six(0) + three(4) + four(3) + five(state); }
 EOF
     rewrite in.cu >in.cpp
     run grep -n 'CUDA_CPU' in.cpp
+    refute_output --regexp 'GONE|HOST|STATE'
     assert_line --partial 'CUDA_CPU_FN HD float one(float x) { CUDA_CPU_BODY'
     assert_line --partial 'CUDA_CPU_FN INLINE float two(float x) { CUDA_CPU_BODY'
     assert_equal "${#lines[@]}" 2
@@ -130,6 +207,33 @@ EOF
     refused '#include "not_there.cu"\n' 'in.cu:1: cu_rewrite: not_there.cu: No such file or directory'
     refused 'int a;\n#include "in.cu"\n' 'in.cu:2: cu_rewrite: in.cu: includes itself, or 16 files deep'
     refused 'int a;\0int b;\n' 'in.cu:1: cu_rewrite: not a text file'
+    refused '__global__ void k() {\n  __shared__ int a' 'in.cu:2: cu_rewrite: a __shared__ declaration is never ended'
+    refused '__global__ void k() {\n  __shared__ [4];\n}\n' 'in.cu:2: cu_rewrite: a __shared__ declaration without a name'
+    refused '\n)<<<1, 1>>>();\n' 'in.cu:2: cu_rewrite: a bracket is never opened'
+    refused "__global__ void k\\n$(printf '(%.0s' {1..257})" 'in.cu:2: cu_rewrite: brackets nested too deep'
+    refused "__global__ void k() {\\n$(printf '__shared__ int a%d;\\n' {1..257})}" \
+        'in.cu:258: cu_rewrite: too many __shared__ declarations in one function'
+}
+
+# The words of a C source's messages, of each the longest piece between two formats.
+messages() {
+    perl -0777 -ne 's{/\*.*?\*/}{}gs; s/\x27(\\.|.)\x27//g; s/"\s*\n\s*"//g; s/__asm__[^;]*;//g;
+        while (/"((?:[^"\\]|\\.)*)"/g) {
+            my ($longest) = sort { length $b <=> length $a } split /%[-+ #0-9.*]*[a-z]|\\[n"]/, $1;
+            print "$longest\n" if $longest =~ /\w+ \w+/ && $longest !~ /[#;]/;
+        }' "$1" | sort -u
+}
+
+@test "no message of the rewriter and of the runtime is without a test that names it" {
+    local file message missing='' count=0
+    for file in cu_rewrite engine api; do
+        while read -r message; do
+            count=$((count + 1))
+            grep -qF -e "$message" "$ROOT"/tests/cpu_*.bats "$ROOT"/tests/cpu/*.* || missing+="$file.c: $message"$'\n'
+        done < <(messages "$ROOT/cpu/$file.c")
+    done
+    [ "$count" -ge 35 ] || fail "only $count messages"
+    assert_equal "$missing" ''
 }
 
 @test "a bracket that is missing, a directive in a declaration, one thing inside of another: one line, and status 2" {
@@ -167,44 +271,15 @@ EOF
     syntax <in.cu
 }
 
-# Builds the fuzz driver over a copy of the rewriter: fuzzer FOLDER [perl code that edits it].
-fuzzer() {
+@test "mutated sources: rewritten, or one line and status 2, and no fault under the sanitizers" {
     echo 'int main(void) { return 0; }' >probe.c
     $CC -fsanitize=address,undefined -o probe probe.c 2>probe.log && ./probe || skip "no $CC with address and undefined sanitizers"
-    mkdir -p "$1/cpu" "$1/tests/cpu"
-    if [ -n "${2:-}" ]; then
-        mutate "$ROOT/cpu/cu_rewrite.c" "$1/cpu/cu_rewrite.c" "$2" || return
-    else
-        cp "$ROOT/cpu/cu_rewrite.c" "$1/cpu"
-    fi
-    cp "$ROOT/tests/cpu/fuzz.c" "$1/tests/cpu"
-    $CC -std=c11 -O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -o "$1/fuzz" "$1/tests/cpu/fuzz.c"
-}
-
-@test "mutated sources: rewritten, or one line and status 2, and no fault under the sanitizers" {
-    fuzzer right
+    $CC -std=c11 -O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -o fuzz "$ROOT/tests/cpu/fuzz.c"
     local cases=100000
     [ -z "${ALL:-}" ] || cases=3000000 # minutes: check-all
-    run right/fuzz 2 "$cases" "$BATS_TEST_TMPDIR/failed.cu" "$ROOT"/*/*.cu "$ROOT"/tests/cpu/*.cu "$ROOT"/tests/cpu/fuzz/*.cu
+    run ./fuzz 2 "$cases" "$BATS_TEST_TMPDIR/failed.cu" "$ROOT"/tests/cpu/fuzz/*.cu "$ROOT"/*/*.cu "$ROOT"/tests/cpu/*.cu
     assert_success
     assert_output --regexp "^$cases cases, [0-9]+ of them rewritten$"
-}
-
-# planted NAME 'perl code' 'what it says': the fault is found, and its case is kept.
-planted() {
-    fuzzer "$1" "$2"
-    run "$1/fuzz" 2 100000 "$BATS_TEST_TMPDIR/$1.cu" "$ROOT"/tests/cpu/fuzz/*.cu
-    assert_failure
-    assert_output --partial "$3"
-    assert_output --partial "$1.cu"
-    assert [ -s "$1.cu" ]
-}
-
-@test "the fuzzing finds planted faults: a read before the first bracket, a lost line, a message without its line, an abort" {
-    planted unopened 's/    if \(i >= s->size \|\| !strchr\("\(\[\{<".*\n//' 'runtime error: index'
-    planted lost 's/newlines \+= s->text\[k\] == .*?;//' 'a line lost its number'
-    planted unnamed 's/"%s:%d: cu_rewrite: %s\\n", s->path, line_of\(s, at\)/"%s: cu_rewrite: %s\\n", s->path/' 'stderr names no line'
-    planted within 's/fail\(s, s->edits\[k\].at, "something to rewrite.*?\)/__builtin_trap()/' 'fuzz: case'
 }
 
 @test "usage and files" {
@@ -214,7 +289,25 @@ planted() {
     run rewrite nowhere.cu
     assert_failure 2
     assert_output 'cu_rewrite: nowhere.cu: No such file or directory'
+    run rewrite .
+    assert_failure 2
+    assert_output 'cu_rewrite: .: Is a directory'
+    echo 'int part;' >part.cu
+    echo '#include "part.cu"' >in.cu
+    run --separate-stderr rewrite in.cu in.d 'the target'
+    assert_success
+    assert_equal "$(cat in.d)" $'the target: part.cu\npart.cu:'
+    run --separate-stderr rewrite in.cu nowhere/in.d in
+    assert_failure 2
+    assert_equal "$stderr" 'cu_rewrite: nowhere/in.d: No such file or directory'
+    head -c 20000000 /dev/zero | tr '\0' '\n' >long.cu
+    run bash -c 'ulimit -v 30000; "$1" long.cu' - "$BUILD/tools/cu_rewrite"
+    assert_failure 2
+    assert_output 'cu_rewrite: out of memory'
     [ -c /dev/full ] || skip "no /dev/full"
+    run --separate-stderr rewrite in.cu /dev/full in
+    assert_failure 2
+    assert_equal "$stderr" 'cu_rewrite: /dev/full could not be written'
     echo 'int a;' >in.cu
     run bash -c '"$1" in.cu >/dev/full' - "$BUILD/tools/cu_rewrite"
     assert_failure 2
@@ -228,7 +321,7 @@ planted() {
 const char* a = "__shared__ int x; k<<<1, 1>>>() // \" /* ";
 const char* b = R"(k<<<1, 1>>>() " __device__ void f() { )";
 const char* c = R"tag()" __shared__ )tag";
-const int d = 1'000'000 + 0xff'ff + 0b1'0 + '"' + '\'' + u8'"' + L'\\';
+const int d = 1'000'000 + 0xff'ff + 0b1'0'1 + '"' + '\'' + u8'"' + L'\\';
 #define Q "k<<<1, 1>>>" '"' /* ' */
 #if 0
 #error it isn't text

@@ -3,16 +3,19 @@
 
 load helper
 
-setup_file() {
+setup() {
+    require_cpu
     export BIN=$BATS_FILE_TMPDIR
-    [ "$DEVICE" = cpu ] || return 0
-    local name
-    for name in threads atomics launches streams; do
-        compile "$ROOT/tests/cpu/$name.cu" "$BIN/$name" nofmad
-    done
 }
 
-setup() { require_cpu; }
+# Builds tests/cpu/NAME.cu where no test before this one has.
+built() { [ -e "$BIN/$1" ] || compile "$ROOT/tests/cpu/$1.cu" "$BIN/$1" nofmad; }
+# It runs, and all that it asks holds.
+holds() {
+    built "$1"
+    run "$BIN/$1"
+    assert_success
+}
 
 # With the second host compiler the parts that the first cannot stand for: the switch and the launches.
 clang() {
@@ -28,42 +31,71 @@ aarch64() {
     assert_success
 }
 
-@test "barriers, votes, early returns, shuffles, masks, shared memory, grids" {
-    run "$BIN/threads"
-    assert_success
-}
+@test "barriers, votes, early returns, shuffles, masks, shared memory, grids" { holds threads; }
 @test "the same with clang++" { clang threads; }
 @test "the same under AArch64" { aarch64 threads; }
 
-@test "atomics: exact under contention, subnormals as on a card" {
-    run "$BIN/atomics"
-    assert_success
-}
+@test "atomics: exact under contention, subnormals as on a card" { holds atomics; }
 @test "atomics under AArch64" { aarch64 atomics; }
 
-@test "launches: every form, and every refusal" {
-    run "$BIN/launches"
-    assert_success
-}
+@test "launches: every form, and every refusal" { holds launches; }
 @test "launches with clang++" { clang launches; }
 
-@test "memory, streams, events and graphs, with their errors" {
-    run "$BIN/streams"
-    assert_success
-}
+@test "memory, streams, events and graphs, with their errors" { holds streams; }
 @test "streams and graphs under AArch64" { aarch64 streams; }
 
-@test "a test program can fail" {
-    mutate "$ROOT/tests/cpu/atomics.cu" "$BIN/bad.cu" 's/atomicAdd\(&c->add, i\);/c->add += i; c->add -= 1;/; s/check\.cu/$ENV{ROOT}\/tests\/cpu\/check.cu/'
+@test "vector types, min and max, copies of every size, queries, allocations, errors" { holds functions; }
+
+@test "a test program can fail: EXPECT and EXPECT_CALL, and the rest is counted" {
+    printf '%s\n' "#include \"$ROOT/tests/cpu/check.cu\"" 'int main() {' 'EXPECT(1 == 1);' 'EXPECT(g_failures == 7);' \
+        'EXPECT_CALL(cudaErrorInvalidValue, cudaFree(nullptr));' 'CHECKED(cudaSetDevice(3));' \
+        '(void)cudaSetDevice(3); CHECKED(cudaSetDevice(0));' '(void)cudaGetLastError();' \
+        'for (int i = 0; i < 30; ++i) EXPECT(i == 99);' 'return report(); }' >"$BIN/bad.cu"
     compile "$BIN/bad.cu" "$BIN/bad" nofmad -O1
     run "$BIN/bad"
     assert_failure 1
-    assert_output --partial 'c.add == sum'
+    assert_line --index 0 --regexp 'bad.cu:4: g_failures == 7$'
+    assert_line --index 1 --regexp 'bad.cu:5: cudaFree\(nullptr\): got cudaSuccess, want cudaErrorInvalidValue$'
+    assert_line --index 2 --regexp 'bad.cu:6: cudaSetDevice\(3\): got cudaErrorInvalidDevice, want cudaSuccess$'
+    assert_line --index 3 --regexp 'bad.cu:7: cudaSetDevice\(0\): got cudaSuccess, want cudaSuccess$'
+    assert_line '34 failure(s)'
+    assert_equal "${#lines[@]}" 21
+}
+
+# The functions that an object file holds, by name and parameters: those of headers that the compiler brings along aside.
+functions_in() { nm -C --defined-only "$@" | sed -n 's/^[0-9a-f]* [tTuW] //p' | grep -vE '::|operator|^(__bswap|__uint[0-9]|is(canonical|signaling))' | sort -u; }
+
+@test "no function, macro or constant of the headers is without a program here or a lesson that uses it" {
+    command -v g++ >/dev/null || skip "no g++"
+    local name compile=(g++ -std=c++17 -w -O0 -DCUDA_CPU_FMAD=0 -DFUSED=0 -I"$BIN/headers" -iquote "$ROOT/tests/cpu" -c)
+    mkdir -p "$BIN/headers"
+    cp "$ROOT"/cpu/*.h "$BIN/headers"
+    sed -i 's/^#define CUDA_CPU_INLINE .*/#define CUDA_CPU_INLINE inline/' "$BIN/headers/cuda_runtime.h"
+    # What is no template, each overload by itself: in objects that nothing was inlined into.
+    echo '#include <cuda_runtime.h>' >"$BIN/all.cpp"
+    "${compile[@]}" -fkeep-inline-functions -fkeep-static-functions -o "$BIN/all.o" "$BIN/all.cpp"
+    for name in threads atomics launches streams intrinsics functions; do
+        "$BUILD/tools/cu_rewrite" "$ROOT/tests/cpu/$name.cu" >"$BIN/$name.cpp"
+        "${compile[@]}" -o "$BIN/$name.o" "$BIN/$name.cpp"
+    done
+    functions_in "$BIN/all.o" >"$BIN/there"
+    [ "$(wc -l <"$BIN/there")" -gt 100 ]
+    run comm -23 "$BIN/there" <(functions_in "$BIN"/{threads,atomics,launches,streams,intrinsics,functions}.o)
+    assert_output '__trap()' # below
+    # And the rest, by name.
+    cat "$ROOT"/*/*.cu "$ROOT"/tests/cpu/*.cu | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$BIN/words"
+    perl -0777 -ne 's{/\*.*?\*/|//[^\n]*}{}gs; print "$1\n" while /\b((?:cuda(?!_cpu)|CUDART_|__[a-z]|atomic|make_|rsqrt)\w*)\b/g' \
+        "$ROOT"/cpu/cuda_runtime{,_api}.h | grep -vE '^__(builtin|atomic|attribute__|asm__|clang__|cplusplus|always_inline__|thread)|^cuda(Error|FuncAttribute|HostFn_t|_runtime_api)$|_$' |
+        sort -u >"$BIN/names"
+    [ "$(wc -l <"$BIN/names")" -gt 150 ]
+    run comm -23 "$BIN/names" "$BIN/words"
+    assert_output '__trap'
 }
 
 @test "one core: whatever this process may use is obeyed" {
     command -v taskset >/dev/null || skip "no taskset (Debian: util-linux)"
     for name in threads atomics; do
+        built "$name"
         run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$BIN/$name"
         assert_success
     done
@@ -83,6 +115,8 @@ __global__ void k(pthread_t* who) { who[blockIdx.x] = pthread_self(), usleep(200
 }
 
 @test "128 workers, with blocks of 256 and of 1,024 threads" {
+    built atomics
+    built threads
     CUDA_CPU_WORKERS=128 run "$BIN/atomics"
     assert_success
     CUDA_CPU_WORKERS=128 run "$BIN/threads"
@@ -92,6 +126,7 @@ __global__ void k(pthread_t* who) { who[blockIdx.x] = pthread_self(), usleep(200
 @test "a limit on processes ends no run" {
     # As another user, since root is not limited.
     [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv to try"
+    built atomics
     there=$(mktemp -d -p /tmp) # outside of bats' folders, which are closed to others
     cp "$BIN/atomics" "$there/"
     chmod -R 755 "$there"
@@ -125,9 +160,29 @@ with_memory() {
     # Each kind was met.
     run sort -u "$BIN/ends"
     assert_line '0 '
-    assert_line '2 CPU default: out of memory for the stacks of a block'\''s threads'
+    assert_line "2 CPU default: out of memory for the stacks of a block's threads"
     assert_line --regexp '^2 low_memory.cu:[0-9]+: cudaMalloc(Host)?\(.*\): cudaErrorMemoryAllocation$'
     assert_line --regexp '^2 low_memory.cu:[0-9]+: cudaGetLastError\(\): cudaErrorMemoryAllocation$'
+}
+
+# without NAME ALIGNMENT BYTES 'launch' [flags]: a program to which the allocation of this kind is refused.
+without() {
+    one_kernel "$1" "#include <cerrno>
+extern \"C\" int posix_memalign(void** p, size_t alignment, size_t bytes) noexcept {
+    if (alignment == $2 && ($3 == 0 || bytes == $3)) return ENOMEM;
+    *p = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return *p ? 0 : ENOMEM;
+}
+__global__ void k() { __shared__ char a[96]; a[threadIdx.x] = 1; }" "$4" "${@:5}"
+    run "$BIN/$1"
+    assert_failure 2
+}
+
+@test "no memory for a worker, for dynamic and for static shared memory: one line and status 2" {
+    without worker 64 0 'k<<<1, 1>>>();'
+    assert_output 'CPU default: out of memory for a worker'
+    without dynamic 1024 0 'k<<<1, 1, 64>>>();'
+    assert_output 'CPU default: out of memory for dynamic shared memory'
 }
 
 @test "the lessons' programs with too little memory: one line and status 2" {
@@ -140,6 +195,7 @@ with_memory() {
 }
 
 @test "a wrong CUDA_CPU_WORKERS is refused" {
+    built atomics
     for value in 0 257 -1 two 3x; do
         CUDA_CPU_WORKERS=$value run "$BIN/atomics"
         assert_failure 2
@@ -175,11 +231,70 @@ one_kernel() {
     refute_output --partial 'went on'
 }
 
+# divergent 'kernel' 'launch' 'what the line says after "divergent barriers in kernel "': the program ends with it.
+divergent() {
+    one_kernel divergent "$1" "$2"
+    CUDA_CPU_WORKERS=1 run "$BIN/divergent"
+    assert_failure 2
+    assert_output --regexp "^CPU default: divergent barriers in kernel $3\$"
+}
+
+@test "divergent barriers are named without a sanitizer: kernel, block, both threads and lines" {
+    divergent '__global__ void k() {
+    if (threadIdx.x < 8)
+        __syncthreads();
+    else
+        __syncthreads();
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \(7,0,0\) waits at .*/divergent.cu:5, thread \(8,0,0\) at .*/divergent.cu:7'
+    # Who waits in a warp function is not at the barrier.
+    divergent '__global__ void k() {
+    if (threadIdx.x == 1) __syncthreads();
+    if (threadIdx.x > 1 && threadIdx.x < 8) __ballot_sync(0x1fcu, 1);
+    if (threadIdx.x > 8) __syncthreads_count(1);
+    if (threadIdx.x == 0) return;
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \(1,0,0\) waits at .*/divergent.cu:4, thread \(9,0,0\) at .*/divergent.cu:6'
+}
+
+@test "a barrier that some threads skip is named, and the kernel's end where they are" {
+    # Inside of the if: the upper half of the block is at the end before the lower comes to the barrier.
+    divergent 'template <typename T>
+__device__ void tree(T* slot) {
+    for (unsigned stride = 16; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride) {
+            slot[threadIdx.x] += slot[threadIdx.x + stride];
+            __syncthreads();
+        }
+    }
+}
+template <typename T>
+__global__ void sum(T* out) {
+    __shared__ T slot[32];
+    slot[threadIdx.x] = 1;
+    __syncthreads();
+    tree(slot);
+    *out = slot[0];
+}' 'float x; sum<float><<<dim3(1, 1, 2), 32>>>(&x);' \
+        'sum<float>, block \(0,0,[01]\): thread \([0-9]+,0,0\) waits at .*/divergent.cu:8, thread \(31,0,0\) is at the end of the kernel, .*/divergent.cu:19'
+    # Loops of different length; and threads at the end before any has come to a barrier.
+    divergent '__global__ void k(int n) {
+    for (int i = threadIdx.y; i < n; i += 4)
+        __syncthreads();
+}' 'k<<<1, dim3(1, 4)>>>(6);' \
+        'k, block \(0,0,0\): thread \(0,[01],0\) waits at .*/divergent.cu:5, thread \(0,[23],0\) is at the end of the kernel, .*/divergent.cu:6'
+    divergent '__global__ void k() {
+    if (threadIdx.x < 4) return;
+    if (threadIdx.x >= 8) __syncthreads();
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \([0-9]+,0,0\) waits at .*/divergent.cu:5, thread \(4,0,0\) is at the end of the kernel, .*/divergent.cu:6'
+}
+
 @test "static shared memory above 48 KB is refused when building" {
     one_kernel fits '__global__ void k() { __shared__ double a[6 * 1024]; a[threadIdx.x] = 0; }' 'k<<<1, 1>>>();'
     run one_kernel above '__global__ void k() { __shared__ double a[6 * 1024]; __shared__ int b; a[0] = b = 0; }' 'k<<<1, 1>>>();'
     assert_failure
-    assert_output --partial 'static shared memory of one kernel is limited to 48 KB'
+    assert_output --partial 'static shared memory of one kernel is limited to 48 KB, as on a card'
     assert_output --partial 'above.cu:3'
 }
 
@@ -223,6 +338,12 @@ __global__ void k() {}' 'k<<<1, 1>>>(); raise(SIGSEGV);'
     assert_output --partial 'need more than 64 KB'
 }
 
+@test "__trap ends the program" {
+    one_kernel trap '__global__ void k() { __trap(); }' 'k<<<1, 1>>>();'
+    run "$BIN/trap"
+    assert_failure 134
+}
+
 @test "a kernel that launches a kernel is refused" {
     one_kernel nested '__global__ void child() {}
 __global__ void parent() { child<<<1, 4>>>(); }' 'parent<<<64, 32>>>();'
@@ -237,8 +358,30 @@ __global__ void parent() { child<<<1, 2000>>>(); }' 'parent<<<1, 1>>>();'
     assert_output --partial 'dynamic parallelism is not covered'
 }
 
+@test "every atomic is one in the machine code, and every fence is there" {
+    [ -n "$MFMA" ] || skip "looks for x86-64's instructions"
+    local name missing=''
+    {
+        echo '#include <cuda_runtime.h>'
+        for type in int unsigned 'unsigned long long' float double; do
+            for name in Add Sub Exch And Or Xor CAS Max Min; do
+                case $name-$type in Add-* | Exch-float) ;; *-float | *-double | Sub-*' '*) continue ;; esac
+                value=v
+                [ $name != CAS ] || value='v, v'
+                echo "extern \"C\" __device__ $type atomic${name}_${type// /_}($type* p, $type v) { return atomic$name(p, $value); }"
+            done
+        done
+        for name in '' _block _system; do echo "extern \"C\" __device__ void fence$name() { __threadfence$name(); }"; done
+    } >"$BIN/machine.cu"
+    compile "$BIN/machine.cu" "$BIN/machine.s" nofmad -O2 -S
+    run awk '/^(atomic|fence)[A-Za-z_]*:/ { name = $1; order[++n] = name } /^\t(lock|xchg|mfence)/ { found[name] = 1 }
+        END { for (i = 1; i <= n; i++) if (!(order[i] in found)) print order[i]; print n }' "$BIN/machine.s"
+    assert_output 32
+}
+
 @test "a call that is not covered does not compile" {
-    for call in 'int* p; cudaMallocManaged(&p, 4)' 'cudaDeviceSetLimit(0, 1)' 'int x = 0; atomicInc(&x, 1)'; do
+    for call in 'int* p; cudaMallocManaged(&p, 4)' 'cudaDeviceSetLimit(0, 1)' 'int x = 0; atomicInc(&x, 1)' \
+        'unsigned long long x = 0; atomicSub(&x, 1)'; do
         run one_kernel missing '__global__ void k() {}' "$call;"
         assert_failure
         assert_output --partial 'missing.cu:5'

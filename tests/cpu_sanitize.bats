@@ -117,6 +117,24 @@ EOF
     assert_output "$(printf 'both are NaN\nboth are NaN')"
 }
 
+@test "address: no memory for static shared memory is one line and status 2" {
+    faulty address <<'EOF'
+#include <cuda_runtime.h>
+#include <cerrno>
+extern "C" int posix_memalign(void** p, size_t alignment, size_t bytes) noexcept {
+    *p = alignment == 128 && bytes == 96 ? nullptr : aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+    return *p ? 0 : ENOMEM;
+}
+__global__ void k() {
+    __shared__ char a[96];
+    a[threadIdx.x] = 1;
+}
+int main() { k<<<1, 1>>>(); }
+EOF
+    assert_failure 2
+    assert_output 'CPU default: out of memory for shared memory'
+}
+
 @test "address: a missing cudaFree, by the line of its cudaMalloc" {
     faulty address <<'EOF'
 #include <cuda_runtime.h>
@@ -132,18 +150,18 @@ EOF
     assert_output --partial 'bug.cu:5'
 }
 
-@test "address: divergent barriers, both threads and lines" {
+@test "address: divergent barriers, also on lines of the same number in two files" {
+    printf '%s\n' '#include <cuda_runtime.h>' '' '' '__device__ void part() {' '    __syncthreads();' '}' >part.cu
     faulty address <<'EOF'
 #include <cuda_runtime.h>
+#include "part.cu"
 __global__ void k() {
-    if (threadIdx.x < 8)
-        __syncthreads();
-    else
-        __syncthreads();
+    if (threadIdx.x < 8) part();
+    else __syncthreads();
 }
 int main() { k<<<1, 32>>>(); }
 EOF
-    assert_output 'CPU default: divergent barriers: thread (7,0,0) waits at bug.cu:4, thread (8,0,0) at bug.cu:6'
+    assert_output 'CPU default: divergent barriers in kernel k, block (0,0,0): thread (7,0,0) waits at part.cu:5, thread (8,0,0) at bug.cu:5'
 }
 
 @test "thread: a missing __syncthreads, by line" {

@@ -84,8 +84,9 @@ expect_test() { # FILE NAME
     says=$(key says "$patch")
     [ -n "$says" ] || missed "the patch has no line says:"
     [ -e "$dir/tree/build" ] || {
-        mkdir "$dir/tree/build" # without tmp, where the tree is; with its times: only what the fault touches is built anew
-        find "$BUILD" -mindepth 1 -maxdepth 1 ! -name tmp -exec cp -a {} "$dir/tree/build" \;
+        # With its times: only what the fault touches is built anew. Without tmp, where this is done.
+        mkdir "$dir/tree/build"
+        tar -C "$BUILD" -cf - --exclude=./tmp . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
         rm -f "$dir/tree/build/.make"
         local programs=()
@@ -145,7 +146,7 @@ one() (
         match) expect_match "$text" ;;
         status)
             [ "$status" -eq "${text%% *}" ] || missed "status $status"
-            cat "$dir/out" "$dir/err" | grep -qF -- "${text#* }" || missed "no line with '${text#* }'"
+            grep -qF -- "${text#* }" "$dir/out" "$dir/err" || missed "no line with '${text#* }'"
             ;;
         compile)
             ! build_program || missed "it builds"

@@ -29,7 +29,7 @@ __global__ void contend(Cells<T>* c) {
     atomicMin(&c->min, i);
     atomicAnd(&c->all, (T) ~(T)(1u << (threadIdx.x % 8)));
     atomicOr(&c->any, (T)(1u << (threadIdx.x % 16)));
-    atomicXor(&c->odd, i);
+    atomicXor(&c->odd, i + 1);
     for (T old = c->cas, seen;; old = seen) {  // a multiplication of a lock-free kind
         seen = atomicCAS(&c->cas, old, (T)(old + 3));
         if (seen == old) break;
@@ -55,7 +55,7 @@ static void runContend() {
     EXPECT(c.min == 0);
     EXPECT(c.all == (T)~(T)0xff);
     EXPECT(c.any == (T)0xffff);
-    EXPECT(c.odd == 0);
+    EXPECT(c.odd == (T)kTotal);  // of 1 to a power of two: that power alone
     EXPECT(c.cas == (T)(3 * kTotal));
     EXPECT((T)(c.seen + c.last) == sum);
 }

@@ -246,6 +246,7 @@ int main() {
     dynamicOf<<<4, 64, 64 * sizeof(double)>>>(3.0);
     dynamicOf<int><<<4, 64, 64 * sizeof(int)>>>(3);
     CHECKED(cudaFuncSetAttribute(dynamicOf<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 60 * 1024));
+    dynamicOf<float><<<4, 64, 60 * 1024>>>(3.0f);
     dynamicOf<<<4, 64, 60 * 1024>>>(3.0f);
     staticForms<float, 64><<<9, 64>>>();
     staticForms<double, 100><<<9, 100>>>();
