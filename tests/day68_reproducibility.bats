@@ -1,4 +1,6 @@
-# The lesson's values on the device at hand, its two builds against each other, and planted faults.
+# The lesson's values on the device at hand, its two builds against each other, and what its gates and its
+# ending say on a device with a flaw (day68_reproducibility/flawed_device.cu). Planted faults:
+# day68_reproducibility/faults.
 load helper
 
 SRC=$ROOT/day68_reproducibility/reproducibility.cu
@@ -7,6 +9,7 @@ setup_file() {
     load helper
     if have_fma; then "$(program reproducibility fmad)" >"$BATS_FILE_TMPDIR/fused" 2>"$BATS_FILE_TMPDIR/fused.err"; fi
     "$(program reproducibility nofmad)" >"$BATS_FILE_TMPDIR/separate" 2>"$BATS_FILE_TMPDIR/separate.err"
+    compile "$ROOT/tests/day68_reproducibility/flawed_device.cu" "$BATS_FILE_TMPDIR/flawed" nofmad -O1 -DNDEBUG -DRUNS=3 -DELEMENTS=20011 -DBLOCKS=16
 }
 
 # The fields that are the same on every device and for any number of runs from 5 on: pins FILE.
@@ -18,25 +21,27 @@ pins() {
 row() { awk -v key="$2" -v col="$3" '$1 == key { print $col }' "$1"; }
 rows() { awk '$1 ~ /^(256|512|1024|2048)$/ { print $1, $4, $6 }' "$1"; }
 
-# A planted fault in the separate build: edited 'perl edit' [flags]. NDEBUG, as a release build has it,
-# must leave every gate in place.
-edited() {
-    mutate "$SRC" "$BATS_TEST_TMPDIR/edited.cu" "$1"
-    compile "$BATS_TEST_TMPDIR/edited.cu" "$BATS_TEST_TMPDIR/edited" nofmad -O1 -DRUNS=5 -DNDEBUG "${@:2}"
-    run --separate-stderr "$BATS_TEST_TMPDIR/edited"
-    printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/edited.out"
-}
-# Which gates failed, by their names, a line each: exactly those that are given on stdin.
+# The lesson on a device with one flaw: flawed 'bit 1'. It was built with NDEBUG, as a release build is,
+# which must leave every gate in place.
+flawed() { FLAW=$1 run --separate-stderr "$BATS_FILE_TMPDIR/flawed"; }
+# Which gates failed, by their names, a line each: exactly those that are given on stdin. Both streams
+# and the status say so.
 failed_gates_are() {
+    local names
+    names=$(cat)
+    assert_equal "$(printf '%s\n' "$stderr" | sed -n 's/^gate failed: \(.*: [a-z ]*\): .*/\1/p')" "$names"
+    assert_equal "$(printf '%s\n' "$output" | sed -n 's/^gate: \(.*[^ ]\) *FAILED$/\1/p')" "$names"
+    assert_equal "${stderr_lines[-1]}" "$(grep -c . <<<"$names") gate(s) failed"
+    refute_line --partial 'gates passed'
     assert_failure 1
-    assert_equal "$(printf '%s\n' "$stderr" | sed -n 's/^gate failed: \(.*: [a-z ]*\): .*/\1/p')" "$(cat)"
-    assert_equal "${stderr_lines[-1]}" "$((${#stderr_lines[@]} - 1)) gate(s) failed"
 }
-# No gate need fail, but a pinned value must move.
-loses_a_pin() {
-    [ "$status" -le 1 ]
-    run diff <(pins "$BATS_FILE_TMPDIR/separate") <(pins "$BATS_TEST_TMPDIR/edited.out")
-    assert_failure 1
+SERIES=(tree treeOverKahan control 'fewer, 256 blocks' 'fewer, 512 blocks' 'fewer, 1024 blocks' 'fewer, 2048 blocks')
+# The one-bit-pattern gates that failed with these counts, and no other gate: not_one_bit TOTALS PARTIALS SERIES...
+not_one_bit() {
+    local totals=$1 partials=$2
+    shift 2
+    assert_equal "$(grep ': one bit pattern: ' <<<"$stderr")" \
+        "$(printf "gate failed: %s: one bit pattern: $totals patterns of the total and $partials of the partials in 3 runs\n" "$@")"
 }
 
 @test "separate build: every gate passes, nothing on stderr" {
@@ -256,25 +261,150 @@ block 3: 0x4464288f  912.633728
 total:   0x4523463d  2612.38989"
 }
 
+@test "flawed device: without a flaw every gate passes, and the device line fits the device" {
+    flawed none
+    assert_success
+    assert_line 'gates passed: 18'
+    refute_line --partial FAILED
+    assert_equal "$stderr" ''
+    if [ "$DEVICE" = cpu ]; then
+        assert_line --regexp '^device: .*, [0-9]+ cores$'
+    else
+        assert_line --regexp '^device: .*, compute capability [1-9][0-9]*\.[0-9], [0-9]+ multiprocessors$'
+    fi
+}
+
+@test "flawed device: one bit in one run's total, or in its last partial, is a second pattern" {
+    flawed none
+    hash=$(hash_in <(echo "$output") run) first=$(row <(echo "$output") tree 4)
+    for at in 0 1 2; do
+        flawed "bit $at"
+        assert_line --regexp '^tree +3 +2 '
+        refute [ "$(hash_in <(echo "$output") run)" = "$hash" ]
+        if [ "$at" -eq 0 ]; then refute [ "$(row <(echo "$output") tree 4)" = "$first" ]; else
+            assert_equal "$(row <(echo "$output") tree 4)" "$first"; fi
+        not_one_bit 2 1 "${SERIES[@]}"
+        { for series in "${SERIES[@]}"; do
+            echo "$series: one bit pattern"
+            [ "$series $at" != 'control 0' ] || echo 'control: the exact total'
+        done; } | failed_gates_are
+
+        flawed "partial $at"
+        not_one_bit 1 2 tree treeOverKahan "${SERIES[@]:3}"
+        printf '%s: one bit pattern\n' tree treeOverKahan "${SERIES[@]:3}" | failed_gates_are
+    done
+}
+
+@test "flawed device: one run's NaN, or a total off by 2e-5 either way, is not near the reference; off by 5e-6 is" {
+    for flaw in nan 1.00002 0.99998; do
+        for at in 0 1 2; do
+            flawed "times $at $flaw"
+            { for series in sumSquaresAtomic sumSquaresKahanAtomic "${SERIES[@]}"; do
+                case $series in sum*) ;; *) echo "$series: one bit pattern" ;; esac
+                echo "$series: near the reference"
+                [ "$series $at" != 'control 0' ] || echo 'control: the exact total'
+            done; } | failed_gates_are
+        done
+    done
+    for flaw in 1.000005 0.999995; do
+        flawed "times 2 $flaw"
+        printf '%s: one bit pattern\n' "${SERIES[@]}" | failed_gates_are
+    done
+}
+
+@test "flawed device: every run is computed anew: where the samples change, no two runs have one total" {
+    flawed samples
+    for series in "${SERIES[@]}"; do
+        partials=3
+        [ "$series" != control ] || partials=1 # it has none
+        assert_regex "$stderr" "gate failed: $series: one bit pattern: 3 patterns of the total and $partials of the partials in 3 runs"
+    done
+    assert_equal "$(awk '/^(sumSquares|tree|control)/ || /^(256|512|1024|2048) / { print $1, $2, $3 }' <<<"$output")" \
+        "$(printf '%s 3 3\n' sumSquaresAtomic sumSquaresKahanAtomic tree treeOverKahan control 256 512 1024 2048)"
+}
+
 @test "exit status 2: an argument is refused in one line" {
     run --separate-stderr "$(program reproducibility nofmad)" --runs 5
+    assert_equal "$stderr" 'day68_reproducibility/reproducibility takes no arguments; -D macros at the build change it'
+    assert_equal "$output" ''
     assert_failure 2
-    assert_equal "${#stderr_lines[@]}" 1
-    assert_regex "$stderr" 'takes no arguments'
 }
 
-@test "exit status 2: a CUDA error names file, line, call and message" {
-    edited 's/<<<blocks, kThreads>>>/<<<blocks, 2048>>>/g' -DELEMENTS=1024
-    assert_failure 2
-    assert_regex "$stderr" 'edited\.cu:[0-9]+: cudaGetLastError\(\): error [19] \(cudaErrorInvalid(Value|Configuration)\)' # 1 from CUDA 13 on
+# The runtime calls of a run without a flaw: NUMBER LINE NAME.
+runtime_calls() { FLAW=list "$BATS_FILE_TMPDIR/flawed" 2>&1 >/dev/null | sed -n 's/^call //p'; }
+
+@test "exit status 2: whichever runtime call fails, its file, line, text and error are named" {
+    local calls=0
+    while read -r number line name; do
+        calls=$((calls + 1))
+        flawed "call $number 2"
+        assert_regex "$stderr" "reproducibility\.cu:$line: $name\(.*\): error 2 \(cudaErrorMemoryAllocation\): out of memory\$"
+        assert_equal "${#stderr_lines[@]}" 1
+        assert_failure 2
+    done < <(runtime_calls | awk '!seen[$2]++')
+    # As many lines as the source has calls: none goes unasked.
+    assert_equal "$calls" "$(sed '/#define/d; s|//.*||' "$SRC" | grep -cE '\bcuda(Get(Device|DeviceProperties|LastError)|Malloc|Memset|Memcpy|Free)\(')"
 }
 
-@test "exit status 2: an output that cannot be written is no pass" {
+@test "exit status 2: a launch that fails is named where the lesson asks for its error" {
+    local before=0 seen=' '
+    while read -r number line name; do
+        if [ "$name" = cudaGetLastError ] && [[ $seen != *" $line "* ]]; then
+            flawed "launch $before"
+            # 1 from CUDA 13 on
+            assert_regex "$stderr" "reproducibility\.cu:$line: cudaGetLastError\(\): error [19] \(cudaErrorInvalid(Value|Configuration)\): "
+            assert_failure 2
+            seen+="$line "
+        fi
+        before=$number
+    done < <(runtime_calls)
+    # The probe's, the threads' sums', and one for either pass.
+    assert_equal "$(wc -w <<<"$seen")" 4
+}
+}
+
+@test "exit status 2: a build for another card, or too new for the driver, says what to type" {
+    for error in '209 (cudaErrorNoKernelImageForDevice)' '222 (cudaErrorUnsupportedPtxVersion)'; do
+        flawed "call 4 ${error%% *}"
+        assert_regex "${stderr_lines[0]}" "reproducibility\.cu:[0-9]+: cudaGetLastError\(\): error ${error/ (*/ }"
+        assert_equal "${stderr_lines[1]}" \
+            "This build does not fit the card or its driver: name the card's own architecture when you build, -arch=sm_NN"
+        assert_failure 2
+    done
+}
+
+@test "exit status 77: no device, or a driver too old, is one line and no other status" {
+    for error in 100 35; do
+        flawed "call 1 $error"
+        assert_regex "$stderr" "^skipped: no usable CUDA device \(error $error: "
+        assert_equal "${#stderr_lines[@]} $output" '1 '
+        assert_failure 77
+    done
+}
+
+@test "exit status 2: a host without memory is said in one line" {
+    flawed memory
+    assert_equal "$stderr" 'out of host memory'
+    assert_failure 2
+}
+
+@test "exit status 2: an output that cannot be written is no pass, nor one that lost a part" {
     [ -w /dev/full ] || skip "no /dev/full"
-    compile "$SRC" "$BATS_TEST_TMPDIR/small" nofmad -O1 -DELEMENTS=1024 -DRUNS=2
-    run bash -c "'$BATS_TEST_TMPDIR/small' >/dev/full"
+    run bash -c "FLAW=none '$BATS_FILE_TMPDIR/flawed' >/dev/full"
+    assert_output 'the output could not be written'
     assert_failure 2
-    assert_output --partial 'could not be written'
+    flawed full
+    assert_equal "$stderr" 'the output could not be written'
+    assert_line 'gates passed: 18'
+    assert_failure 2
+}
+
+@test "every n from 1 to 1,030: no sample is lost or added twice" {
+    compile "$ROOT/tests/day68_reproducibility/every_size.cu" "$BATS_TEST_TMPDIR/every_size" nofmad -O1
+    run --separate-stderr "$BATS_TEST_TMPDIR/every_size"
+    assert_equal "$stderr" ''
+    assert_success
+    assert_line 'gates passed: 4'
 }
 
 @test "what the kernels cannot do is refused when building, with the reason" {
@@ -288,14 +418,6 @@ total:   0x4523463d  2612.38989"
 -DELEMENTS=5592406 ELEMENTS must be at most 5592405
 -DBLOCKS=0 BLOCKS must be 1 to 65536
 -DRUNS=1 RUNS must be 2 to 10000
-END
-    while read -r threads reason; do
-        mutate "$SRC" "$BATS_TEST_TMPDIR/edited.cu" "s/constexpr int kThreads = 256/constexpr int kThreads = $threads/"
-        refused "$BATS_TEST_TMPDIR/edited.cu" "$reason"
-    done <<'END'
-2048 at most 1,024 threads in all
-16 whole warps of 32 threads
-96 a power of two of threads
 END
 }
 
@@ -339,7 +461,7 @@ END
     assert_output 'skipped: no usable CUDA device'
 }
 
-@test "fault: fast math drops both compensations" {
+@test "fast math drops both compensations" {
     require_cpu
     compile "$SRC" "$BATS_TEST_TMPDIR/fast" nofmad -O1 -ffast-math -DRUNS=5
     run --separate-stderr "$BATS_TEST_TMPDIR/fast"
@@ -350,78 +472,9 @@ END
     # Every bit pattern and every other gate is as before: nothing else would have said it.
     assert_equal "$(row <(printf '%s\n' "$output") tree 4)" 0x4b25426d
 }
-@test "fault: a compensation lost in the kernel alone" {
-    edited 's/c = \(next - sum\) - y;/c = 0.0f;/'
-    failed_gates_are <<<'Kahan: its compensation is there'
-}
-@test "fault: the grid derived from the card" {
-    edited 's/(kFewRuns, wantFewer, fewer, )kGrids\[g\]/$1cardBlocks()/; s/int blocks = kBlocks\) \{/int blocks = cardBlocks()) {/; s/(static double relErr)/static int cardBlocks() {\n    cudaDeviceProp p;\n    cudaGetDeviceProperties(&p, 0);\n    return 8 * p.multiProcessorCount;\n}\n$1/'
-    loses_a_pin
-}
-@test "fault: a grid of 16 blocks does not show in the total at 4,194,915" {
+@test "a grid of 16 blocks does not show in the total at 4,194,915" {
     compile "$SRC" "$BATS_TEST_TMPDIR/sixteen" nofmad -O1 -DBLOCKS=16 -DRUNS=2
     "$BATS_TEST_TMPDIR/sixteen" >"$BATS_TEST_TMPDIR/out"
     assert_equal "$(row "$BATS_TEST_TMPDIR/out" tree 4)" 0x4b25426d
     refute [ "$(hash_in "$BATS_TEST_TMPDIR/out" partials)" = "$(hash_in "$BATS_FILE_TMPDIR/separate" partials)" ]
-}
-@test "fault: a grid that changes from run to run" {
-    edited 's/sumOnce\(method, in, n, blocks\);/sumOnce(method, in, n, blocks - i % 2);/'
-    failed_gates_are <<'END'
-tree: one bit pattern
-treeOverKahan: one bit pattern
-fewer, 256 blocks: one bit pattern
-fewer, 512 blocks: one bit pattern
-fewer, 1024 blocks: one bit pattern
-fewer, 2048 blocks: one bit pattern
-END
-}
-@test "fault: an atomic tail in the tree" {
-    edited 's/    sum = blockTree\(sum\);\n    if \(threadIdx\.x == 0\) \*total = sum;/    atomicAdd(total, sum);/'
-    loses_a_pin
-}
-@test "fault: a serial second pass" {
-    edited 's/for \(int i = threadIdx\.x; i < count; i \+= kThreads\) sum/if (threadIdx.x == 0)\n        for (int i = 0; i < count; ++i) sum/'
-    loses_a_pin
-}
-@test "fault: a lost partial" {
-    edited 's/i < count; i \+= kThreads/i < count - 1; i += kThreads/'
-    failed_gates_are <<'END'
-tree: near the reference
-treeOverKahan: near the reference
-fewer, 256 blocks: near the reference
-fewer, 512 blocks: near the reference
-fewer, 1024 blocks: near the reference
-fewer, 2048 blocks: near the reference
-END
-}
-@test "fault: a read past the end" {
-    edited 's/i < n; i \+= stride/i <= n; i += stride/'
-    loses_a_pin
-}
-@test "fault: a NaN result" {
-    edited 's/return x \* x \+ 0\.25f;/return (x * x + 0.25f) * (float)(INFINITY - INFINITY);/'
-    assert_failure 1
-    for name in sumSquaresAtomic sumSquaresKahanAtomic tree treeOverKahan control 'fewer, 256 blocks' 'fewer, 2048 blocks'; do
-        assert_regex "$stderr" "gate failed: $name: near the reference: "
-    done
-    assert_regex "$stderr" 'gate failed: control: the exact total: '
-    assert_regex "$stderr" 'gate failed: Kahan: its compensation is there: '
-}
-@test "fault: the total not zeroed before each run" {
-    edited 's/    CUDA_CHECK\(cudaMemset\(g_total[^\n]*\n//'
-    failed_gates_are <<'END'
-sumSquaresAtomic: near the reference
-sumSquaresKahanAtomic: near the reference
-control: one bit pattern
-control: near the reference
-control: the exact total
-END
-}
-@test "fault: a contracted fill" {
-    edited 's/volatile float product = \(float\)\(i % 1000\) \* 0\.001f;//; s/1\.0f \+ product;/fmaf((float)(i % 1000), 0.001f, 1.0f);/'
-    loses_a_pin
-    # The total stays; the partials and the reference show it.
-    [ "$(row "$BATS_TEST_TMPDIR/edited.out" tree 4)" = 0x4b25426d ]
-    assert_equal "$(hash_in "$BATS_TEST_TMPDIR/edited.out" partials)" 0x92650778d1f2766a
-    grep -q '^reference: 10830445.027577' "$BATS_TEST_TMPDIR/edited.out"
 }
