@@ -1,6 +1,7 @@
 # The lesson's values on the device at hand, its two builds against each other, and what its gates and its
 # ending say on a device with a flaw (day68_reproducibility/flawed_device.cu). Planted faults:
 # day68_reproducibility/faults.
+# shellcheck disable=SC2154 # run --separate-stderr sets stderr
 load helper
 
 SRC=$ROOT/day68_reproducibility/reproducibility.cu
@@ -360,7 +361,6 @@ runtime_calls() { FLAW=list "$BATS_FILE_TMPDIR/flawed" 2>&1 >/dev/null | sed -n 
     done < <(runtime_calls)
     # The probe's, the threads' sums', and one for either pass.
     assert_equal "$(wc -w <<<"$seen")" 4
-}
 }
 
 @test "exit status 2: a build for another card, or too new for the driver, says what to type" {
