@@ -12,6 +12,7 @@ setup_file() {
 }
 
 row() { awk -v key="$2" -v col="$3" '$1 == key { print $col }' "$1"; }
+
 # With one flaw: flawed 'bit 1'.
 flawed() { FLAW=$1 run --separate-stderr "$BATS_FILE_TMPDIR/flawed"; }
 # The runtime calls of a run without a flaw: NUMBER LINE NAME.
@@ -73,16 +74,20 @@ not_one_bit() {
 }
 
 @test "one run's NaN, or a total off by 2e-5 either way, is not near the reference; off by 5e-6 is" {
-    for flaw in nan 1.00002 0.99998; do
-        for at in 0 1 2; do
-            flawed "times $at $flaw"
-            { for series in sumSquaresAtomic sumSquaresKahanAtomic "${SERIES[@]}"; do
-                case $series in sum*) ;; *) echo "$series: one bit pattern" ;; esac
-                echo "$series: near the reference"
-                [ "$series $at" != 'control 0' ] || echo 'control: the exact total'
-            done; } | failed_gates_are
-        done
-    done
+    while read -r at flaw; do
+        flawed "times $at $flaw"
+        { for series in sumSquaresAtomic sumSquaresKahanAtomic "${SERIES[@]}"; do
+            case $series in sum*) ;; *) echo "$series: one bit pattern" ;; esac
+            echo "$series: near the reference"
+            [ "$series $at" != 'control 0' ] || echo 'control: the exact total'
+        done; } | failed_gates_are
+    done <<'END'
+0 nan
+1 nan
+2 nan
+1 1.00002
+2 0.99998
+END
     for flaw in 1.000005 0.999995; do
         flawed "times 2 $flaw"
         printf '%s: one bit pattern\n' "${SERIES[@]}" | failed_gates_are
@@ -149,7 +154,7 @@ not_one_bit() {
 @test "exit status 77: no device, or a driver too old, is one line and no other status" {
     for error in 100 35; do
         flawed "call 1 $error"
-        assert_regex "$stderr" "^skipped: no usable CUDA device \(error $error: "
+        assert_equal "$(cut -d: -f1-2 <<<"$stderr")" "skipped: no usable CUDA device (error $error"
         assert_equal "${#stderr_lines[@]} $output" '1 '
         assert_failure 77
     done
@@ -183,7 +188,7 @@ not_one_bit() {
 @test "what the kernels cannot do is refused when building, with the reason" {
     while read -r flag reason; do
         DEVICE=cpu run compile "$SRC" "$BATS_TEST_TMPDIR/refused" nofmad "$flag" -fsyntax-only
-        assert_failure
+        [ "$status" -ne 0 ] || fail "$flag builds: $reason"
         assert_output --partial "$reason"
     done <<'END'
 -DELEMENTS=5 ELEMENTS must be above 5

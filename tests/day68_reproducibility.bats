@@ -84,6 +84,7 @@ pinned() {
         assert_equal "$(row "$BATS_TEST_TMPDIR/out" tree 4) $(hash_in "$BATS_TEST_TMPDIR/out" partials)" "$2 $3"
         assert_equal "$(rows "$BATS_TEST_TMPDIR/out" | cut -d' ' -f2 | sort -u | wc -l)" 1
         grep -q '^gates passed: 18$' "$BATS_TEST_TMPDIR/out"
+        ! grep nan "$BATS_TEST_TMPDIR/out" || fail "thread err is nan: threads without a sample have no error"
         grep -q '^Not gated: thread err\. A thread has fewer than 16 samples here\.$' "$BATS_TEST_TMPDIR/out"
     }
     small nofmad 0x4523463e 0xc2916180ee37d4b0
