@@ -84,11 +84,10 @@ expect_test() { # FILE NAME
     says=$(key says "$patch")
     [ -n "$says" ] || missed "the patch has no line says:"
     [ -e "$dir/tree/build" ] || {
-        # With its times: only what the fault touches is built anew. Without tmp, where this is done.
+        # With its times, so that only what the fault touches is built anew; this very copy lies in tmp.
         mkdir "$dir/tree/build"
-        tar -C "$BUILD" -cf - --exclude=./tmp . | tar -xf - -C "$dir/tree/build"
+        tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
-        rm -f "$dir/tree/build/.make"
         local programs=()
         read -ra programs <<<"$(key rebuild "$patch")"
         env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
