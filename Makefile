@@ -11,7 +11,7 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # ---- What the user may set. $(value) keeps a $ in it, and each is used quoted or as an environment
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
-SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT ALL V ACCEPT JOBS \
+SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
 	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
@@ -183,7 +183,8 @@ help:
 #: make run                    builds and runs all: a line per program, and a table of hashes per build
 #: make run LESSON=name        one lesson, its output in full (V=1: in full for all)
 #: make check                  the test suite (TESTS=tests/x.bats: a part; STRICT=1: a skip fails)
-#: make check-all              that and what takes minutes longer
+#: make check-all              that and tests/long, which takes minutes (SKIPS: reasons, one a line,
+#:                             for which STRICT=1 lets a test be skipped)
 #: make doctor                 what is on this machine, what was chosen and why, what is missing
 #: make match OUTPUT=file      is this output, from whatever card, what the program must print?
 #: make expected               records this machine's outputs (ACCEPT=1: as the expected ones)

@@ -337,32 +337,3 @@ END
         assert_output --partial "make $target"
     done
 }
-
-@test "make check on a card that is not there: one line" {
-    mkdir -p "$BATS_TEST_TMPDIR/b/tools"
-    printf '#!/bin/sh\necho "reason=no driver"\nexit 1\n' >"$BATS_TEST_TMPDIR/b/tools/gpu_probe"
-    chmod +x "$BATS_TEST_TMPDIR/b/tools/gpu_probe"
-    DEVICE=gpu BUILD="$BATS_TEST_TMPDIR/b" run bash "$ROOT/tools/check.sh"
-    assert_failure 2
-    assert_output 'make check DEVICE=gpu needs a usable card: no driver'
-}
-
-@test "the suite can fail: a failing test, a file that does not load, and strict skips" {
-    mkdir -p "$BATS_TEST_TMPDIR/t" "$BATS_TEST_TMPDIR/b"
-    check() { env -u BATS_TMPDIR -u BATS_RUN_TMPDIR -u BATS_TEST_TMPDIR -u BATS_FILE_TMPDIR -u BATS_SUITE_TMPDIR ROOT="$ROOT" BUILD="$BATS_TEST_TMPDIR/b" "$@"; }
-    printf '@test "good" { true; }\n@test "bad" { false; }\n@test "left" { skip "why"; }\n' >"$BATS_TEST_TMPDIR/t/mixed.bats"
-    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/mixed.bats"
-    assert_failure 1
-    assert_line '1 passed, 1 failed, 1 skipped'
-    assert_line --partial 'left: why'
-    printf '@test "good" { true; }\n@test "left" { skip "why"; }\n' >"$BATS_TEST_TMPDIR/t/skips.bats"
-    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/skips.bats"
-    assert_success
-    run check STRICT=1 bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/skips.bats"
-    assert_failure 1
-    printf 'load no_such_file\n@test "never" { true; }\n' >"$BATS_TEST_TMPDIR/t/broken.bats"
-    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/broken.bats"
-    assert_failure
-    run check bash "$ROOT/tools/check.sh" "$BATS_TEST_TMPDIR/t/absent.bats"
-    assert_failure 2
-}

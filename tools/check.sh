@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the test suite and ends with `N passed, N failed, N skipped`.
 #   check.sh [file.bats ...]     all of tests/ when no file is named (environment: see Makefile)
-# STRICT=1 makes a skip a failure. Test files run side by side where GNU parallel is installed.
+# ALL=1 also runs tests/long, which takes minutes. STRICT=1 makes a skip a failure, except for a reason
+# that is a line of SKIPS. Test files run side by side where GNU parallel is installed.
+# Status: 0 all is well, 1 a test failed or was skipped against the rule, 2 nothing was run.
 set -euo pipefail
 
 cd "$ROOT"
@@ -14,7 +16,8 @@ command -v bats >/dev/null || {
 # The longest files first, so that no core waits for one that began last.
 longest=(tests/{fpmp_pi,day68_reproducibility,cpu_sanitize,canonical_tree}.bats)
 if [ $# -eq 0 ]; then
-    set -- "${longest[@]}"
+    [ -z "${ALL:-}" ] || set -- tests/long/*.bats
+    set -- "$@" "${longest[@]}"
     for file in tests/*.bats; do
         [[ " ${longest[*]} " == *" $file "* ]] || set -- "$@" "$file"
     done
@@ -37,6 +40,8 @@ fi
 
 # The tests' own makes are no part of the make that called this.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES LESSON LESSON_GIVEN OUTPUT TESTS V
+strict=${STRICT:-} may_skip=${SKIPS:-}
+unset STRICT SKIPS
 
 mkdir -p "$BUILD/tmp"
 tap=$BUILD/tmp/check.$$.tap
@@ -46,6 +51,8 @@ status=0
 TMPDIR=$BUILD/tmp bats --formatter tap --timing ${jobs[@]+"${jobs[@]}"} "$@" | tee "$tap" || status=$?
 
 count() { grep -cE "$1" "$tap" || true; }
+# The skipped tests, one a line: name, tab, reason. Older versions of Bats put the reason in brackets.
+skips() { sed -nE 's/^ok [0-9]+ (.*) in [0-9]+ms # skip ?/\1\t/p' "$tap" | sed -E 's/\t\((.*)\)$/\t\1/'; }
 planned=$(sed -n '1s/^1\.\.//p' "$tap")
 skipped=$(count '^ok .* # skip')
 passed=$(($(count '^ok ') - skipped))
@@ -53,9 +60,16 @@ passed=$(($(count '^ok ') - skipped))
 failed=$((${planned:-0} - passed - skipped))
 if [ "$skipped" -gt 0 ]; then
     echo "skipped, each with its reason:"
-    sed -nE 's/^ok [0-9]+ (.*) in [0-9]+ms # skip ?(\(.*\)|.*)$/  \1: \2/p' "$tap"
+    skips | sed 's/\t/: /; s/^/  /'
+fi
+unexpected=0
+if [ -n "$strict" ]; then
+    while IFS=$'\t' read -r name reason; do
+        if [ -n "$reason" ] && grep -qxF -e "$reason" <<<"$may_skip"; then continue; fi
+        echo "strict: '$name' must not be skipped: ${reason:-no reason is given}"
+        unexpected=$((unexpected + 1))
+    done < <(skips)
 fi
 echo "$((SECONDS - start)) s"
 echo "$passed passed, $failed failed, $skipped skipped"
-if [ "$status" -ne 0 ] || [ "$failed" -ne 0 ] || [ "$passed" -eq 0 ]; then exit 1; fi
-if [ -n "${STRICT:-}" ] && [ "$skipped" -ne 0 ]; then exit 1; fi
+if [ "$status" -ne 0 ] || [ "$failed" -ne 0 ] || [ "$passed" -eq 0 ] || [ "$unexpected" -ne 0 ]; then exit 1; fi
