@@ -73,34 +73,56 @@ in_copy() { clean_env make --no-print-directory -C "$BATS_TEST_TMPDIR/$1" DEVICE
     assert_equal "$(compiles)" $((first + 4))
 }
 
-@test "nvcc: the flags of each build, and what rebuilds" {
-    gpu() { mk DEVICE=gpu LESSON=canonical_tree NVCC="$BATS_TEST_TMPDIR/cxx" ARCH=sm_75 "$@"; }
+# flags BUILD NAME: what the compile of that program was given, up to what names files; in $LOG once.
+flags() {
+    grep -c "/$1/$2 " "$LOG" | grep -qx 1 || { echo "$1/$2 was not compiled once"; return; }
+    sed -n "/\\/$1\\/$2 /s/ -MMD .*//p" "$LOG"
+}
+
+@test "nvcc: the exact flags of each build, and what rebuilds" {
+    gpu() { mk DEVICE=gpu LESSON='day68_reproducibility canonical_tree' NVCC="$BATS_TEST_TMPDIR/cxx" ARCH=sm_75 "$@"; }
     gpu
+    local first name openmp='' host='-std=c++17 -O3 -Xcompiler -ffp-contract=off'
+    [ "$OPENMP" = no ] || openmp=' -Xcompiler -fopenmp'
     first=$(compiles)
-    assert_equal "$first" 8
-    assert_equal "$(grep -c -e '-arch=sm_75' "$LOG")" "$first"
-    assert_equal "$(grep -c -e '-Xcompiler -ffp-contract=off' "$LOG")" "$first"
-    assert_equal "$(grep -c -e '-Xcompiler -fopenmp' "$LOG")" "$first"
-    assert_equal "$(grep -c -e '-fmad=false' "$LOG")" $((first / 2))
-    assert_equal "$(grep -e '-fmad=false' "$LOG" | grep -vc '/gpu/nofmad/' || true)" 0
+    assert_equal "$first" 10
+    for name in canonical_tree wrong_orders fused_tree tree_in_graph; do
+        assert_equal "$(flags fmad $name)" "-arch=sm_75 $host$openmp"
+        assert_equal "$(flags nofmad $name)" "-arch=sm_75 -fmad=false $host$openmp"
+    done
+    assert_equal "$(flags fmad reproducibility)" "-arch=sm_75 $host"
+    assert_equal "$(flags nofmad reproducibility)" "-arch=sm_75 -fmad=false $host"
     gpu
     assert_equal "$(compiles)" "$first"
     gpu ARCH=sm_90
     assert_equal "$(compiles)" $((2 * first))
     APPEND=-lineinfo gpu ARCH=sm_90
     assert_equal "$(compiles)" $((3 * first))
+    : >"$LOG"
+    gpu ARCH=sm_90 CXX=g++ DEFS='-DRUNS=2 -fmad=false -fno-builtin' LESSON=day68_reproducibility
+    assert_equal "$(flags fmad reproducibility)" \
+        "-ccbin g++ -arch=sm_90 $host -DRUNS=2 -fmad=false -Xcompiler -fno-builtin"
     run gpu ARCH=sm_12
     assert_failure 2
     assert_output --partial "unknown ARCH 'sm_12'"
 }
 
-@test "the CPU's builds: contraction and OpenMP where they belong" {
+@test "the CPU's builds: the exact flags of each" {
     mk DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx" LESSON='day68_reproducibility canonical_tree'
-    assert_equal "$(grep -e -DCUDA_CPU_FMAD=1 "$LOG" | grep -vc '/cpu/fmad/' || true)" 0
-    assert_equal "$(grep -e -DCUDA_CPU_FMAD=0 "$LOG" | grep -vc '/cpu/nofmad/' || true)" 0
-    assert_equal "$(grep -c -e -ffp-contract=off "$LOG")" "$(compiles)"
-    assert_equal "$(grep -e -fopenmp "$LOG" | grep -vc canonical_tree || true)" 0
-    [ "$OPENMP" = no ] || grep -q -e -fopenmp "$LOG"
+    local name openmp='' head='-std=c++17 -O3 -ffp-contract=off -fstack-clash-protection'
+    [ "$OPENMP" = no ] || openmp=' -fopenmp'
+    for name in canonical_tree wrong_orders fused_tree tree_in_graph; do
+        ! have_fma || assert_equal "$(flags fmad $name)" \
+            "$head -DCUDA_CPU_FMAD=1${MFMA:+ $MFMA} -I$ROOT/cpu -iquote canonical_tree$openmp"
+        assert_equal "$(flags nofmad $name)" \
+            "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -I$ROOT/cpu -iquote canonical_tree$openmp"
+    done
+    assert_equal "$(flags nofmad reproducibility)" \
+        "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -I$ROOT/cpu -iquote day68_reproducibility"
+    : >"$LOG"
+    day68 SANITIZE=address
+    assert_equal "$(flags nofmad reproducibility)" \
+        "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -fsanitize=address -g -fno-omit-frame-pointer -I$ROOT/cpu -iquote day68_reproducibility"
 }
 
 @test "what stands beside a program is a dependency: a header, a .cu that it reads in, the CPU default's headers" {
@@ -199,6 +221,44 @@ END
     FAIL=reproducibility run mk run DEVICE=cpu LESSON=day68_reproducibility CXX="$BATS_TEST_TMPDIR/cxx"
     assert_failure 2
     refute_output --partial 'did not build'
+}
+
+@test "make ends as its scripts do: 0 with 0, and an error with any other status" {
+    # The Makefile and its questions as they are; a stand-in for each script behind a command, and no lesson.
+    mkdir -p "$BATS_TEST_TMPDIR/m/tools" "$BATS_TEST_TMPDIR/m/cpu"
+    cp "$ROOT/Makefile" "$BATS_TEST_TMPDIR/m/"
+    cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags}.sh "$BATS_TEST_TMPDIR/m/tools/"
+    local script goal
+    for script in run check match expected bench pi_types sanitize doctor embeds fetch_cccl; do
+        printf 'echo "%s: $*"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
+    done
+    for script in cpu/cu_rewrite tools/match tools/gpu_probe; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
+    # ends GOAL SCRIPT STATUS [VARIABLE=VALUE]: the status of make where the script of this goal ends with STATUS.
+    ends() {
+        run clean_env SCRIPT_STATUS="$3" make --no-print-directory -C "$BATS_TEST_TMPDIR/m" DEVICE=cpu "$1" "${@:4}"
+        assert_output --partial "$2: "
+        assert_equal "$*: $status" "$*: $(($3 == 0 ? 0 : 2))"
+    }
+    while read -r goal script; do
+        ends "$goal" "$script" 0
+        ends "$goal" "$script" 1
+    done <<'END'
+run run
+day68_reproducibility run
+check check
+check-all check
+match match
+expected expected
+bench bench
+types pi_types
+sanitize sanitize
+doctor doctor
+embeds embeds
+cccl fetch_cccl
+END
+    ends run run 77
+    ends run run 1 DEFS=-DNDEBUG
+    ends run run 1 PI_FP_T=double_pair
 }
 
 @test "a lesson's name as a goal runs it" {
