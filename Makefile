@@ -192,7 +192,7 @@ help:
 #: make cccl                   fetches CCCL's headers into .cccl/: no root, nothing installed
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
 #: make bench LESSON=name      measures, beside what it is compared to
-#: make sanitize               compute-sanitizer on a card; on the CPU default address and thread
+#: make sanitize               compute-sanitizer on a card; on the CPU default three of the compiler's
 #: make clean, make help
 #:
 #: Variables: DEVICE=gpu|cpu   ARCH=sm_NN   NVCC CXX CC   DEFS='-D...'   BUILD=dir   V=1

@@ -377,6 +377,7 @@ END
     assert_success
     refute_output --partial jobserver
     assert_line --regexp '^reproducibility +address +clean$'
+    assert_line --regexp '^reproducibility +undefined +clean$'
     assert_line --regexp '^reproducibility +thread +clean$'
 }
 

@@ -2,7 +2,7 @@
 # Behind `make bench LESSON=canonical_tree`: the host tree beside OpenMP's sum, and on a card the fused
 # tree beside CUB, the levels and a copy. With CCCL=dir (a checkout or an unpacked wheel, 3.1 or
 # later) CUB's gpu_to_gpu too. Environment: what tools/compile.sh asks for, ROOT, OPENMP, and CCCL
-# where it is given.
+# where it is given. BENCH_SMALL=1 builds the host's small, for a test.
 set -euo pipefail
 
 bench=$ROOT/tests/bench
@@ -10,7 +10,7 @@ dir=$BUILD/bench/canonical_tree
 mkdir -p "$dir"
 
 if [ "$OPENMP" = yes ]; then
-    DEVICE=cpu bash "$ROOT/tools/compile.sh" "$bench/canonical_tree_host.cu" "$dir/host" nofmad -fopenmp
+    DEVICE=cpu bash "$ROOT/tools/compile.sh" "$bench/canonical_tree_host.cu" "$dir/host" nofmad -fopenmp ${BENCH_SMALL:+-DBENCH_SMALL}
     echo "host tree, $CXX:"
     "$dir/host"
 else
