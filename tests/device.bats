@@ -86,7 +86,7 @@ compiles() { cat "$BATS_TEST_TMPDIR/calls" 2>/dev/null | wc -l; }
     choose ARCH=sm_60
     assert_output --partial "error unknown ARCH 'sm_60': this nvcc builds for sm_75 sm_80 sm_90 sm_100"
     choose ARCH=native
-    assert_output --partial "error unknown ARCH 'native'"
+    assert_output --partial "error unknown ARCH 'native': write it as sm_75, sm_90, ..."
 }
 
 @test "device: without a card nothing is compiled, and the driver's error is in words" {
@@ -101,11 +101,11 @@ compiles() { cat "$BATS_TEST_TMPDIR/calls" 2>/dev/null | wc -l; }
 }
 
 @test "device: a card that the toolkit no longer builds for, or does not know yet" {
-    misfit 'no longer builds for this card (sm_61; its oldest is sm_75): install CUDA 12.9 or older' CARD=61
+    misfit 'nvcc 13.0 no longer builds for this card (sm_61; its oldest is sm_75): install CUDA 12.9 or older and give NVCC=/path/to/nvcc' CARD=61
     misfit 'no longer builds for this card (sm_37; its oldest is sm_50): install CUDA 11.8 or older' CARD=37 CODES='50 75' RELEASE=12.4
     # The nearest older one is tried, and named only where its program ran.
-    misfit 'does not know this card (sm_120): give ARCH=sm_100, which runs on it' CARD=120
-    misfit 'does not know this card (sm_120; the nearest is sm_100): install a newer toolkit' CARD=120 RUNS=90
+    misfit 'does not know this card (sm_120): give ARCH=sm_100, which runs on it, or install a newer toolkit' CARD=120
+    misfit 'does not know this card (sm_120; the nearest is sm_100): install a newer toolkit and give NVCC=/path/to/nvcc' CARD=120 RUNS=90
     choose CARD=120 ARCH=sm_100
     assert_output 'gpu sm_100 nvcc and a card are there: A Card'
 }
@@ -121,28 +121,28 @@ compiles() { cat "$BATS_TEST_TMPDIR/calls" 2>/dev/null | wc -l; }
 @test "device: nvcc that cannot compile: its first line, and what to do about it" {
     local gnu='In file included from a:1:\n/usr/include/crt/host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than'
     misfit "(host_config.h:132:2: error: #error -- unsupported GNU version" COMPILE="$gnu 12 are not supported!"
-    assert_output --partial "NVCC='nvcc -ccbin g++-12'"
+    assert_output --partial "give it an older host compiler: NVCC='nvcc -ccbin g++-12'"
     refute_output --partial 'install'
     misfit 'install an older host compiler (Debian: apt-get install g++-6)' COMPILE="$gnu 6 are not supported!"
-    misfit 'it needs a host compiler that it can use' COMPILE='nvcc fatal   : Failed to preprocess host compiler properties.'
+    misfit "it needs a host compiler that it can use: install g++, or name one: NVCC='nvcc -ccbin g++'" COMPILE='nvcc fatal   : Failed to preprocess host compiler properties.'
     misfit 'it needs a host compiler that it can use' COMPILE='h.h:9: error: -- unsupported clang version!'
-    misfit "the toolkit's headers and the system's clash" \
+    misfit "the toolkit's headers and the system's clash: name a newer nvcc, NVCC=/path/to/nvcc, or an older host compiler, NVCC='nvcc -ccbin g++-N'" \
         COMPILE='/usr/include/bits/mathcalls.h(79): error: exception specification is incompatible with that of previous function "cospi"'
-    misfit '(sh: 1: cicc: not found): a part of the toolkit is missing' COMPILE='sh: 1: cicc: not found'
+    misfit '(sh: 1: cicc: not found): a part of the toolkit is missing: install the whole toolkit, or name another nvcc: NVCC=/path/to/nvcc' COMPILE='sh: 1: cicc: not found'
     misfit 'a part of the toolkit is missing' COMPILE='<built-in>: fatal error: cuda_runtime.h: No such file or directory'
     misfit 'a part of the toolkit is missing' COMPILE='/usr/bin/ld: cannot find -lcudart_static'
-    misfit 'look at NVCC_PREPEND_FLAGS' COMPILE="nvcc fatal   : Unknown option '-x1'" NVCC_APPEND_FLAGS=-x1
-    misfit 'reinstall the toolkit' COMPILE='a fault of another kind'
+    misfit 'look at NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS, which nvcc adds to its command line' COMPILE="nvcc fatal   : Unknown option '-x1'" NVCC_APPEND_FLAGS=-x1
+    misfit 'reinstall the toolkit, or name another nvcc: NVCC=/path/to/nvcc' COMPILE='a fault of another kind'
     misfit '...)' COMPILE="error: $(printf 'long %.0s' {1..90})"
     [ ${#output} -lt 400 ] || fail "${#output} characters"
 }
 
 @test "device: a program that is built and does not run, and one of another card's ARCH" {
-    misfit 'does not run: CUDA error 46, busy (cudaErrorDevicesUnavailable)' RUNS= SAYS='CUDA error 46, busy (cudaErrorDevicesUnavailable)'
+    misfit 'a test program that nvcc 13.0 built does not run: CUDA error 46, busy (cudaErrorDevicesUnavailable)' RUNS= SAYS='CUDA error 46, busy (cudaErrorDevicesUnavailable)'
     misfit 'does not run: its kernel wrote 0' RUNS= SAYS='its kernel wrote 0'
     misfit 'does not run: it ended with status 139' RUNS= SAYS=' ' STATUS=139
     choose ARCH=sm_100 RUNS=90
-    assert_output --partial 'cpu sm_100 nvcc and the card do not fit: what nvcc builds for ARCH=sm_100 does not run on this card (sm_90)'
+    assert_output --partial 'cpu sm_100 nvcc and the card do not fit: what nvcc builds for ARCH=sm_100 does not run on this card (sm_90): leave ARCH out, or give ARCH=sm_90'
     # Asked for both: a build for a card elsewhere.
     choose ARCH=sm_100 RUNS=90 DEVICE=gpu
     assert_output --partial 'gpu sm_100 asked for, with an ARCH; what nvcc builds'
@@ -184,6 +184,8 @@ compiles() { cat "$BATS_TEST_TMPDIR/calls" 2>/dev/null | wc -l; }
     assert_output 'gpu sm_90 nvcc and a card are there: A Card'
     run ls -A "$BATS_TEST_TMPDIR/tmp"
     assert_output ''
+    choose BUILD="$BATS_TEST_TMPDIR/file/build" TMPDIR="$BATS_TEST_TMPDIR/file"
+    assert_output "error no folder for temporary files: neither $BATS_TEST_TMPDIR/file/build nor TMPDIR can be written"
 }
 
 @test "device: doctor says the same, and that something is missing" {

@@ -198,11 +198,11 @@ END
         day68 run CXX="$BATS_TEST_TMPDIR/slow" DEFS=-DRUNS=$runs V=1 >"$BATS_TEST_TMPDIR/$runs.log" 2>&1 &
     done
     wait
+    assert_equal "$(cat "$BATS_TEST_TMPDIR"/[34].log | grep -c 'waiting for another make (process [0-9]')" 1
     for runs in 3 4; do
         assert_equal "$(grep -c "^flags: .*-DRUNS=$runs" "$BATS_TEST_TMPDIR/$runs.log")" 2
         assert_equal "$(grep "^flags: " "$BATS_TEST_TMPDIR/$runs.log" | grep -vc -e "-DRUNS=$runs" || true)" 0
     done
-    assert_equal "$(cat "$BATS_TEST_TMPDIR"/[34].log | grep -c 'waiting for another make')" 1
 }
 
 @test "a .cu that is no program of the course is left out by name" {
@@ -230,7 +230,7 @@ END
     cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags}.sh "$BATS_TEST_TMPDIR/m/tools/"
     local script goal
     for script in run check match expected bench pi_types sanitize doctor embeds fetch_cccl; do
-        printf 'echo "%s: $*"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
+        printf 'echo "%s: $*; all: $ALL"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
     done
     for script in cpu/cu_rewrite tools/match tools/gpu_probe; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
     # ends GOAL SCRIPT STATUS [VARIABLE=VALUE]: the status of make where the script of this goal ends with STATUS.
@@ -256,6 +256,8 @@ doctor doctor
 embeds embeds
 cccl fetch_cccl
 END
+    ends check-all check 0
+    assert_output 'check: ; all: 1'
     ends run run 77
     ends run run 1 DEFS=-DNDEBUG
     ends run run 1 PI_FP_T=double_pair
@@ -279,18 +281,18 @@ END
 run LESSON=day69|unknown LESSON 'day69': the lessons are day68_reproducibility
 run DEVICE=tpu|unknown DEVICE 'tpu': gpu or cpu
 run DEVICE=it's|unknown DEVICE 'it's': gpu or cpu
-run DEVICE=cpu ARCH=native|unknown ARCH 'native'
-run DEVICE=cpu CXX=no-such-compiler|the compiler 'no-such-compiler' is not found
+run DEVICE=cpu ARCH=native|unknown ARCH 'native': write it as sm_75, sm_90, ...
+run DEVICE=cpu CXX=no-such-compiler|the compiler 'no-such-compiler' is not found; install one (Debian: apt-get install g++) or name it: CXX=... CC=...
 run DEVICE=gpu NVCC=no-such-nvcc|DEVICE=gpu needs nvcc, and 'no-such-nvcc' is not found
-run DEVICE=cpu SANITIZE=memory|unknown SANITIZE 'memory'
+run DEVICE=cpu SANITIZE=memory|unknown SANITIZE 'memory': one of address, thread, undefined
 run DEVICE=cpu ARCH=sm_9x|unknown ARCH 'sm_9x'
 run LESSON=|unknown LESSON '': the lessons are
-run DEVICE=cpu LESSON=fpmp_pi PI_LOG2_TERMS=018|PI_LOG2_TERMS must be a number from 17 to 34
+run DEVICE=cpu LESSON=fpmp_pi PI_LOG2_TERMS=018|PI_LOG2_TERMS must be a number from 17 to 34, not '018'
 run DEVICE=cpu DEFS=-DELEMENT=1024|has a macro ELEMENT; they have: BLOCKS ELEMENTS
-run DEVICE=cpu LESSON=fpmp_pi DEFS=-DELEMENTS=1024|no program of fpmp_pi has a macro ELEMENTS
+run DEVICE=cpu LESSON=fpmp_pi DEFS=-DELEMENTS=1024|DEFS: no program of fpmp_pi has a macro ELEMENTS
 run DEVICE=cpu DEFS=ELEMENTS=1024|'ELEMENTS=1024' is no option; was -DELEMENTS=1024 meant?
 run DEVICE=cpu DEFS=-DELEMENTS='1|a quote is not closed
-run DEVICE=cpu DEFS=-use_fast_math|'-use_fast_math' is no option of g++
+run DEVICE=cpu DEFS=-use_fast_math|'-use_fast_math' is no option of g++ and clang++, which build the CPU default (nvcc's own are for DEVICE=gpu)
 run DEVICE=cpu DEFS=-dlcm=ca|'-dlcm=ca' is no option of g++
 run DEVICE=cpu DEFS=--use_fast_math|'--use_fast_math' is no option of g++
 run DEVICE=cpu DEFS=-fmad=false|'-fmad=false' is no option of g++
@@ -303,6 +305,9 @@ END
     run mk run DEVICE=cpu SANITIZE='address thread'
     assert_failure 2
     assert_output --partial "unknown SANITIZE 'address thread'"
+    run mk run DEVICE=gpu SANITIZE=address NVCC="$BATS_TEST_TMPDIR/cxx"
+    assert_failure 2
+    assert_output --partial 'SANITIZE=address is for the CPU default (DEVICE=cpu); on a card: make sanitize'
     # An error in a later word stops as well, and no shell reads what stands there.
     for word in '-DRUN=2' '-use_fast_math' '-D RUN=2' "-DX\`touch\${IFS}$BATS_TEST_TMPDIR/run-by-a-shell\`"; do
         run mk run DEVICE=cpu LESSON=day68_reproducibility DEFS="-DELEMENTS=1024 $word"
@@ -321,6 +326,9 @@ END
     run mk DEVICE=cpu BUILD=Makefile
     assert_failure 2
     assert_output --partial "BUILD='Makefile' is a file, not a folder"
+    run mk -s DEVICE=cpu DEFS='-DRUNS=2 RUNS' LESSON=day68_reproducibility
+    assert_failure 2
+    assert_output --partial "DEFS: 'RUNS' is no option"
 }
 
 @test "DEFS is quoted once: brackets, <, and a macro of the language's own" {
@@ -336,10 +344,10 @@ END
     for folder in "$BATS_TEST_TMPDIR/home" tests ./cpu fpmp_pi/../.git . ..; do
         run mk DEVICE=cpu BUILD="$folder"
         assert_failure 2
-        assert_output --partial 'is a folder with other things in it'
+        assert_output --partial 'is a folder with other things in it: name one that is empty or not there yet'
         run mk clean BUILD="$folder"
         assert_failure 2
-        assert_output --partial "so it stays"
+        assert_output --partial "make clean: '$folder' was not made by this Makefile (no $folder/.same-bits-build), so it stays"
     done
     [ -s "$BATS_TEST_TMPDIR/home/me" ]
     BUILD="$BATS_TEST_TMPDIR/home" run clean_env BUILD="$BATS_TEST_TMPDIR/home" make -C "$ROOT" clean
@@ -369,7 +377,7 @@ END
     assert_success
     run mk match
     assert_failure 2
-    assert_output --partial 'make match needs OUTPUT=file'
+    assert_output --partial 'make match needs OUTPUT=file: what the program printed'
 }
 
 @test "make sanitize builds with the make that called it" {

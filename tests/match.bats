@@ -320,7 +320,7 @@ log() {
 /^contraction/d|no line "contraction: ..." in its head
 /^revision/d|no line "revision: ..." in its head
 1s/$/\n/|in its head
-s/: fused/: both/|neither fused nor separate
+s/: fused/: both/|its contraction is neither fused nor separate
 s/^n: .*/n:/|line 5: "n:" must name its value
 s/^n: .*/&\n&/|line 6: a second "n:"
 END
@@ -343,19 +343,19 @@ END
     refused 'out.txt: is a folder'
     rmdir out.txt
     { output; printf 'a\0b\n'; } >out.txt
-    refused 'holds a NUL byte'
+    refused 'holds a NUL byte: not a text'
     output | iconv -t UTF-16 >out.txt 2>/dev/null || printf '\xff\xfep\0' >out.txt
-    refused 'byte order mark'
+    refused 'begins with a byte order mark (PowerShell writes one): save it as plain ASCII'
     printf '\xef\xbb\xbf%s' "$(output)" >out.txt
     refused 'byte order mark'
     { output; seq 1986; } >out.txt
-    refused 'more than 2000 lines'
+    refused 'has more than 2000 lines: not an output of a lesson'
     { output; seq 1985; } >out.txt
     match expected out.txt
     assert_failure 1
     assert_line '... and 1945 lines more'
     { output; head -c 1100000 /dev/zero | tr '\0' x; } >out.txt
-    refused 'larger than 1 MiB'
+    refused 'is larger than 1 MiB: not an output of a lesson'
 }
 
 @test "match: stray files are left out with a note; a damaged file of the program itself is 2" {
@@ -387,7 +387,7 @@ END
 @test "match: a folder that is none, or has no expected file, is 2" {
     match nowhere out.txt
     assert_failure 2
-    assert_output --partial 'nowhere: cannot be read as a folder'
+    assert_output --partial 'nowhere: cannot be read as a folder: '
     match expected/recorded/h200.txt out.txt
     assert_failure 2
     match expected/folder.txt out.txt
@@ -399,7 +399,7 @@ END
     for field in '{...}' '{banana}' '{count' '{count}{bits}' '0x{...}' 'a{count}{'; do
         day expected/day_fused.txt fused 4194915 0x4b25426d
         sed -i "s/^summing/$field/" expected/day_fused.txt
-        refused 'expected/day_fused.txt: line 7: a free field is one of {count}'
+        refused 'expected/day_fused.txt: line 7: a free field is one of {count} {bits} {hash} {number} {time} {text}, one in a column'
     done
     day expected/day_fused.txt fused '{count}' 0x4b25426d
     refused 'expected/day_fused.txt: line 5: "n:" must name its value'
@@ -412,7 +412,7 @@ END
         # shellcheck disable=SC2086 # split on purpose
         match $arguments
         assert_failure 2
-        assert_output --partial 'usage: match'
+        assert_output 'match: usage: match [--lesson LESSON | --which | --nearest] EXPECTED_DIR OUTPUT | match --merge EXPECTED_FILE OUTPUT'
         assert_equal "${#lines[@]}" 1
     done
 }
@@ -457,6 +457,15 @@ END
     [[ -w /dev/full ]] || skip 'no /dev/full here'
     run bash -c '"$1/match" expected out.txt >/dev/full' _ "$BATS_FILE_TMPDIR"
     assert_failure 2
+    assert_output --partial 'match: the result cannot be written: '
+}
+
+@test "match: without memory it says so, 2" {
+    echo 'void *calloc(unsigned long n, unsigned long size) { return n == size ? &n : 0; }' >none.c
+    "$CC" -std=c11 -w -fno-builtin -o match.none "$ROOT/tools/match.c" none.c
+    run ./match.none expected out.txt
+    assert_failure 2
+    assert_output 'match: out of memory'
 }
 
 @test "match: no read or write out of bounds on mangled inputs" {

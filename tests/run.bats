@@ -145,6 +145,24 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
     assert_line --regexp '^ +builds +same +- +same, -$'
 }
 
+@test "run: fpmp_pi's own variables are other parameters, for its programs alone" {
+    local parameter
+    pin pi "$(text pi 1 'gates passed: 1')"
+    stand_in pi 0 "$(text pi 2 'gates passed: 1')"
+    programs fpmp_pi/pi
+    assert_failure 1
+    for parameter in PI_FP_T=double_pair 'PI_FP_HEADER=<h>' PI_LOG2_TERMS=17 DEFS=-DX; do
+        run environment "$parameter" bash "$ROOT/tools/run.sh" fpmp_pi/pi
+        assert_success
+        assert_line --regexp '^pi +fmad +passed 1 .* nothing pinned for this; 2 lines moved$'
+    done
+    for parameter in PI_FP_T=double_pair 'PI_FP_HEADER=<h>' PI_LOG2_TERMS=17; do
+        run environment "$parameter" bash "$ROOT/tools/run.sh" x/pi
+        assert_failure 1
+        assert_line --regexp '^pi +fmad +passed 1 .* DIFFERS; 2 lines moved$'
+    done
+}
+
 @test "run: nothing pinned is 1 with the default parameters; a free hash says nothing between builds" {
     stand_in bare 0 "$(text bare 1 'gates passed: 1')"
     programs x/bare
@@ -224,13 +242,13 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
         stand_in old 2 '' "x.cu:1: k: error $error (cudaError): text"
         programs x/old
         assert_failure 2
-        assert_line --partial 'try: make run ARCH=sm_NN'
+        assert_line --partial 'try: make run ARCH=sm_NN, which builds for the card itself (make doctor names it)'
     done
     stand_in none 77 '' 'skipped: no usable CUDA device'
     programs x/none
     assert_failure 77
     assert_line --regexp '^none +fmad +skipped +- +- +skipped: no usable CUDA device$'
-    assert_line --partial 'try: make run DEVICE=cpu'
+    assert_line 'skipped for want of a card: try: make run DEVICE=cpu'
     assert_line 'every program was skipped, so nothing was shown'
     good good
     programs x/none x/good
@@ -272,6 +290,42 @@ state() { (cd expected_output && find . -type f | sort | xargs cksum); }
     refute_output --partial '.new'
 }
 
+@test "expected: the recorded name is the card's, the toolkit's and its architecture; the recording is raw" {
+    good good
+    mv b/cpu b/gpu
+    printf '#!/bin/sh\nprintf "driver=13000\\nname=NVIDIA H200 (TM)\\narch=sm_90\\n"\n' >b/tools/gpu_probe
+    printf '#!/bin/sh\necho "Cuda compilation tools, release 13.0, V13.0.88"\n' >nvcc
+    chmod +x b/tools/gpu_probe nvcc
+    run environment DEVICE=gpu NVCC="$PWD/nvcc" ARCH=sm_90 bash "$ROOT/tools/expected.sh" x/good
+    assert_success
+    assert_output 'written: expected_output/recorded/good.nvidia_h200_tm.cuda13.0.sm_90.txt
+written: expected_output/recorded/good_nofmad.nvidia_h200_tm.cuda13.0.sm_90.txt'
+    run diff good.nofmad.text expected_output/recorded/good_nofmad.nvidia_h200_tm.cuda13.0.sm_90.txt
+    assert_success
+}
+
+@test "expected: a program's first expected file is new; what fits stays; without FMA one build is left out" {
+    good good
+    rm expected_output/good.txt
+    ACCEPT=1 expected x/good
+    assert_success
+    assert_line 'good: expected_output/good.txt is new; write its free fields where a value may legally differ'
+    assert_line 'good_nofmad: expected_output/good_nofmad.txt stays as it is'
+    run diff good.fmad.text expected_output/good.txt
+    assert_success
+    rm -r expected_output/*
+    ACCEPT=1 FMA_GIVEN=no expected x/good
+    assert_success
+    assert_line 'good: left out: this CPU has no FMA'
+    run ls expected_output expected_output/recorded
+    assert_output "expected_output:
+good_nofmad.txt
+recorded
+
+expected_output/recorded:
+good_nofmad.cpu.$(uname -m).txt"
+}
+
 @test "expected: other parameters are refused in one line, and nothing is written" {
     good good
     before=$(state)
@@ -279,7 +333,7 @@ state() { (cd expected_output && find . -type f | sort | xargs cksum); }
         ACCEPT=1 run environment "$parameter" bash "$ROOT/tools/expected.sh" x/good
         assert_failure 2
         assert_equal "${#lines[@]}" 1
-        assert_output --partial "not ${parameter%%=*}='"
+        assert_output "make expected records the default parameters alone, not ${parameter%%=*}='${parameter#*=}'"
     done
     assert_equal "$(state)" "$before"
 }
@@ -299,6 +353,7 @@ state() { (cd expected_output && find . -type f | sort | xargs cksum); }
     assert_failure 1
     ACCEPT=1 expected x/first x/absent
     assert_failure 2
+    assert_line 'absent, build fmad: not built; nothing was recorded'
     assert_equal "$(state)" "$before"
 }
 

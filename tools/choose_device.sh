@@ -34,7 +34,7 @@ if [ -n "$ARCH" ] && ! builds_for "$ARCH"; then
 fi
 
 tmp=$BUILD/tmp/device.$$
-mkdir -p "$tmp" 2>/dev/null || tmp=$(mktemp -d) || fail "no folder for temporary files: neither $BUILD nor TMPDIR can be written"
+mkdir -p "$tmp" 2>/dev/null || tmp=$(mktemp -d 2>/dev/null) || fail "no folder for temporary files: neither $BUILD nor TMPDIR can be written"
 trap 'rm -rf "$tmp"' EXIT
 
 # ---- The card, asked through the driver alone -----------------------------------------------------

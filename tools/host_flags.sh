@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Finds out what the host compilers can do: prints `target=... fma=yes|no openmp=yes|no id=...`, or
-# `error what...` for make to stop with. In: CXX, CC, BUILD. Called while make reads the Makefile, so
-# it prints one line and never fails.
+# `error what...` for make to stop with. In: CXX, CC, BUILD; CPUINFO, which a test sets. Called while make
+# reads the Makefile, so it prints one line and never fails.
 set -u
 
 for name in "$CXX" "$CC"; do
@@ -21,8 +21,9 @@ esac
 
 fma=yes # every AArch64 has it
 if [ $target = x86_64 ]; then
-    if [ -r /proc/cpuinfo ]; then
-        grep -m 1 '^flags' /proc/cpuinfo | grep -qw fma || fma=no
+    cpuinfo=${CPUINFO:-/proc/cpuinfo}
+    if [ -r "$cpuinfo" ]; then
+        grep -m 1 '^flags' "$cpuinfo" | grep -qw fma || fma=no
     else
         sysctl -n machdep.cpu.features 2>/dev/null | grep -qw FMA || fma=no
     fi
