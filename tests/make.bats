@@ -257,7 +257,7 @@ embeds embeds
 cccl fetch_cccl
 END
     ends check-all check 0
-    assert_output 'check: ; all: 1'
+    assert_line 'check: ; all: 1'
     ends run run 77
     ends run run 1 DEFS=-DNDEBUG
     ends run run 1 PI_FP_T=double_pair

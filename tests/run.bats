@@ -263,6 +263,39 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
     assert_line --regexp '^good +fmad +left out .*this CPU has no FMA$'
 }
 
+# ---- tools/moved.awk --------------------------------------------------------------------------
+
+@test "moved: values by their column, lines without a counterpart, neither heads nor free fields" {
+    cat >pinned <<'END'
+program: x/y
+n: 3
+
+kernel  sum   bits        time
+tree    1.5   0x00000001  {time}
+plain   2.5   0x00000002  {time}
+gone    3.5   0x00000003  {time}
+
+value: 7
+lost: 8
+END
+    moved() { run env LC_ALL=C awk -f "$ROOT/tools/moved.awk" pinned found; }
+    cp pinned found
+    moved
+    assert_output '0 lines moved, 0 without a counterpart'
+    sed 's/{time}/1.0/; s/0x00000002/0x00000009/; s/^gone .*/new     3.5   0x00000003  1.0/; s/n: 3/n: 4/
+        s/value: 7/value: 9/; /^lost/d; s/$/\r/' pinned >found
+    moved
+    assert_output '  pinned: plain   2.5   0x00000002  {time}
+  found:  plain   2.5   0x00000009  1.0
+    bits: 0x00000002 -> 0x00000009
+  only found:  new     3.5   0x00000003  1.0
+  pinned: value: 7
+  found:  value: 9
+  only pinned: gone    3.5   0x00000003  {time}
+  only pinned: lost: 8
+2 lines moved, 3 without a counterpart'
+}
+
 # ---- tools/expected.sh ------------------------------------------------------------------------
 
 expected() { run environment bash "$ROOT/tools/expected.sh" "$@"; }
