@@ -170,8 +170,14 @@ compiles() { cat "$BATS_TEST_TMPDIR/calls" 2>/dev/null | wc -l; }
         choose "$change"
         assert_equal "$change $(compiles)" "$change $((1 + n))"
     done
-    choose RELEASE=13.2 COMPILE=broken
-    assert_output --partial 'do not fit'
+    # Another card, though what is asked for is the same.
+    choose ARCH=sm_80 CARD=100
+    n=$((n + 1))
+    assert_equal "another card $(compiles)" "another card $((1 + n))"
+    for _ in once again; do
+        choose RELEASE=13.2 COMPILE=broken
+        assert_output --partial 'do not fit'
+    done
     choose RELEASE=13.2
     assert_output --partial 'gpu sm_90'
     run ls -A "$BATS_TEST_TMPDIR/build/tmp"

@@ -85,6 +85,24 @@ compiler() {
     assert_output "error the compiler 'none -m64' is not found; install one (Debian: apt-get install g++) or name it: CXX=... CC=..."
 }
 
+# ---- defs_flags.sh ---------------------------------------------------------------------------------
+
+@test "defs: each word is checked, and quoted for a shell" {
+    mkdir lesson
+    printf '#ifndef SIZE\n#define SIZE 2\n#endif\n#if defined(ROUNDS)\n#endif\n#ifndef P_NO_MAIN\n#endif\n' >lesson/p.cu
+    defs() { ask defs_flags DEVICE=cpu "DEFS=$1" -- lesson; }
+    defs '-DSIZE=(1<<2) -O2'
+    assert_output "'-DSIZE=(1<<2)' '-O2' "
+    defs "-DROUNDS='it is' -D SIZE"
+    assert_output "'-DROUNDS=it is' '-D' 'SIZE' "
+    defs '-DSIZES=2'
+    assert_output 'error DEFS: no program of lesson has a macro SIZES; they have: ROUNDS SIZE '
+    defs '-DSIZE=2 -DP_NO_MAIN'
+    assert_output 'error DEFS: no program of lesson has a macro P_NO_MAIN; they have: ROUNDS SIZE '
+    defs '-DSIZE=2 -D SIZES=2'
+    assert_output --partial 'has a macro SIZES;'
+}
+
 # ---- compile.sh ------------------------------------------------------------------------------------
 
 @test "compile.sh: a call that is no use is 2, with its usage" {
@@ -101,7 +119,8 @@ compiler() {
     require_cpu
     echo 'int main() { return 0; }' >p.cu
     compile p.cu p nofmad
-    [ -x p ] && [ -s p.d ]
+    [ -x p ]
+    [ -s p.d ]
     rm p.d
     echo 'int main() { return no; }' >p.cu
     run compile p.cu p nofmad
@@ -250,7 +269,8 @@ pi() { ask pi_flags DEVICE=cpu CCCL= "$@"; }
     run cat t/called
     assert_output --partial "cuda-cccl==$version"
     rm t/called
-    [ -e t/.cccl/include/cuda/fpmp ] && [ ! -e t/.cccl.new ]
+    [ -e t/.cccl/include/cuda/fpmp ]
+    [ ! -e t/.cccl.new ]
     cccl FETCH=none
     assert_success
     assert_output "cuda-cccl $version is in .cccl already"

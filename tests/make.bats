@@ -402,7 +402,7 @@ END
 @test "make help names every command, and reads no compiler" {
     run mk help CXX=no-such-compiler
     assert_success
-    for target in run check doctor match expected types cccl embeds bench sanitize clean help; do
+    for target in run check check-all doctor match expected types cccl embeds bench sanitize clean help; do
         assert_output --partial "make $target"
     done
 }

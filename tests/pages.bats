@@ -100,8 +100,10 @@ stands_in() {
         # Prose alone: in code, ]( may stand for something else.
         for link in $(awk '/^```/ { code = !code } !code { gsub(/`[^`]*`/, ""); print }' "$page" | grep -oE '\]\([^)#]+' | sed 's/](//' | grep -vE '^https?:'); do
             [ -e "$(dirname "$page")/$link" ] || { echo "$page: $link is not there"; false; }
+            links=$((${links:-0} + 1))
         done
     done
+    [ "${links:-0}" -ge 20 ] || { echo "only ${links:-0} links were looked at"; false; }
 }
 
 @test "the helpers are the same in the four lessons, at the top and at the end" {
@@ -120,10 +122,13 @@ stands_in() {
 @test "every excerpt and every output on a lesson's page carries its marker, or nothing would hold it" {
     cd "$ROOT"
     for page in */README.md; do
-        case $page in cpu/* | expected_output/*) continue ;; esac
+        case $page in cpu/* | expected_output/* | embeds/* | tests/*) continue ;; esac
+        pages=$((${pages:-0} + 1))
         assert_equal "$page $(grep -cE '^```(cuda|text)$' "$page")" "$page $(grep -cE '^<!-- (snippet|output): ' "$page")"
-        [ "$(grep -c '^<!-- snippet: ' "$page")" -ge 1 ] && [ "$(grep -c '^<!-- output: ' "$page")" -ge 1 ]
+        [ "$(grep -c '^<!-- snippet: ' "$page")" -ge 1 ]
+        [ "$(grep -c '^<!-- output: ' "$page")" -ge 1 ]
     done
+    assert_equal "$pages" 4
 }
 
 @test "hashes in a page's prose and tables are some program's own" {
@@ -133,12 +138,15 @@ stands_in() {
         for value in $(grep -oE '0x[0-9a-f]{16}' "$page" | sort -u); do
             grep -qrF "$value" expected_output --include='*.txt' || grep -qF "$value" tests/*.bats tests/*/*.cu */*.cu ||
                 { echo "$page: $value is nowhere else"; false; }
+            values=$((${values:-0} + 1))
         done
     done
+    [ "${values:-0}" -ge 4 ] || { echo "only ${values:-0} hashes were looked at"; false; }
 }
 
 @test "lessons: plain ASCII, LF, no local include but a lesson's own program, the first kernel early" {
     cd "$ROOT"
+    [ "$(lessons | wc -l)" -ge 8 ] || { echo "only $(lessons | wc -l) programs"; false; }
     for file in $(lessons); do
         run grep -nP '[^\x00-\x7F]|\r' "$file"
         assert_output ''

@@ -125,7 +125,7 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
     DEFS=-DN=4 V=1 programs x/off
     assert_success
     assert_line --regexp '^off +fmad +passed 1 .* nothing pinned for this; 2 lines moved$'
-    printf '%s\n' "$output" | awk '/^tree  0x00000002/ { shown = 1 } /first bits: .* ->/ { exit !shown }'
+    printf '%s\n' "$output" | awk '/^tree  0x00000002/ { shown = 1 } /first bits: .* ->/ { below = shown; exit } END { exit !below }'
     stand_in off 1 "$(text off 2 'gate: a FAILED')"
     DEFS=-DRUNS=5 programs x/off
     assert_failure 1
