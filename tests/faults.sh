@@ -38,8 +38,12 @@ program_of() {
     echo "${given:-$(sed -n 's|^+++ b/\(.*\)\.cu\(	.*\)\{0,1\}$|\1|p' "$1" | head -n 1)}"
 }
 
-missed() { echo "MISSED  $name: $1"; [ ! -s "$dir/log" ] || sed 's/^/        /' "$dir/log" | tail -n 25; exit 1; }
-left_out() { echo "left out  $name: $1"; exit 0; }
+missed() { echo "MISSED  $name: $1"; told=yes; [ ! -s "$dir/log" ] || sed 's/^/        /' "$dir/log" | tail -n 25; exit 1; }
+left_out() { echo "left out  $name: $1"; told=yes; exit 0; }
+ended() {
+    [ -n "$told" ] || echo "MISSED  $name: this script stopped at it"
+    [ -n "${KEEP:-}" ] || rm -rf "$dir"
+}
 
 copy_tree() {
     mkdir -p "$dir/tree"
@@ -86,7 +90,7 @@ expect_test() { # FILE NAME
     [ -e "$dir/tree/build" ] || {
         # With its times, so that only what the fault touches is built anew; this very copy lies in tmp.
         mkdir "$dir/tree/build"
-        tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make . | tar -xf - -C "$dir/tree/build"
+        tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
         local programs=()
         read -ra programs <<<"$(key rebuild "$patch")"
@@ -100,10 +104,7 @@ expect_test() { # FILE NAME
     grep -qF -- "$says" "$dir/log" || missed "the report of the test does not hold '$says'"
 }
 expect_sanitizer() { # KIND TEXT
-    SANITIZE=$1 RUNTIME=$BUILD/cpu-$1/cpu/runtime
-    export SANITIZE RUNTIME
-    [ -d "$RUNTIME" ] || make -s --no-print-directory BUILD="$BUILD/cpu-$1" DEVICE=cpu SANITIZE="$1" test-tools >"$dir/log" 2>&1 ||
-        missed "the runtime does not build with SANITIZE=$1"
+    export SANITIZE=$1 RUNTIME=$BUILD/cpu-$1/cpu/runtime
     build_program || missed "does not build"
     run_program
     cat "$dir/out" >>"$dir/log"
@@ -112,10 +113,10 @@ expect_sanitizer() { # KIND TEXT
 }
 
 one() (
-    patch=$1 name=${1#"$root/"} dir=$work/${1##*/}.$$
+    patch=$1 name=${1#"$root/"} dir=$work/${1##*/}.$$ told=''
     name=${name#tests/}
     mkdir -p "$dir"
-    trap '[ -n "${KEEP:-}" ] || rm -rf "$dir"' EXIT
+    trap ended EXIT
     [ -n "$(what_is_wrong "$patch")" ] || missed "does not say what is wrong"
     [ -n "$(key expect "$patch")" ] || missed "has no line expect:"
     for need in $(key needs "$patch"); do
@@ -156,6 +157,7 @@ one() (
         *) missed "no such kind of expect: '$kind'" ;;
         esac
     done < <(key expect "$patch")
+    told=yes
     echo "caught  $name: $(key expect "$patch" | head -n 1)"
 )
 
@@ -230,6 +232,10 @@ esac
 [ "${#all[@]}" -gt 0 ] || { echo "no faults" >&2; exit 2; }
 for patch in "${all[@]}"; do
     [ -r "$patch" ] || { echo "no such fault: $patch" >&2; exit 2; }
+done
+# Sanitizers' runtimes, once, before faults that are judged side by side need them.
+for kind in $(sed -n 's/^expect: sanitizer \([a-z]*\) .*/\1/p' "${all[@]}" | sort -u); do
+    [ "$DEVICE" = gpu ] || make -s --no-print-directory BUILD="$BUILD/cpu-$kind" SANITIZE="$kind" test-tools
 done
 status=0
 printf '%s\0' "${all[@]}" | xargs -0 -n 1 -P "$jobs" bash "$0" --one "$work" | tee "$work/rows" || status=1
