@@ -1,103 +1,36 @@
-# The lesson precision_reduction: its values, its refusals, its exercises' reference outcomes, and the
-# faults that its gates must catch, by the gates' names.
-# shellcheck disable=SC2016 # perl's own variables
-# shellcheck disable=SC2154 # run --separate-stderr sets stderr
+# The lesson precision_reduction: its values, its refusals, its parts, its exercises' reference outcomes.
+# The faults that its gates and its parts' checks must catch: tests/precision_reduction/faults.
 load helper
 
 LESSON=$ROOT/precision_reduction/precision_reduction.cu
+CHECKS=$ROOT/tests/precision_reduction
 
 # Builds run side by side; a build's messages are shown only if it fails.
-start() {
-    "$@" >"$BATS_FILE_TMPDIR/log.$#.$RANDOM" 2>&1 &
-    pids="$pids $!"
-}
-finish_builds() {
-    local pid
-    for pid in $pids; do
-        wait "$pid" || { cat "$BATS_FILE_TMPDIR"/log.*; return 1; }
-    done
-    pids=
-}
-# edited NAME 'perl edit' [flags]: an edited lesson's separate build.
-edited() {
-    mutate "$LESSON" "$BATS_FILE_TMPDIR/$1.cu" "$2"
-    start compile "$BATS_FILE_TMPDIR/$1.cu" "$BATS_FILE_TMPDIR/$1" nofmad "${@:3}"
-}
-
-# All faults outside of the kernel, in one build: the environment's FAULT says which. 1 to 9: the rule.
-plant_faults='
-    my $edits = 0;
-    $edits += s{    return (isFinite\(got\).*?);}{
-    const double error = std::fabs(got - want);
-    switch (kFault) {
-    case 1: return !(error > allowed);
-    case 2: return isFinite(got) && isFinite(want) && isFinite(allowed) && error < allowed;
-    case 3: return isFinite(got) || (isFinite(want) && isFinite(allowed) && error <= allowed);
-    case 4: return isFinite(want) && isFinite(allowed) && !(error > allowed);
-    case 5: return isFinite(got) && isFinite(allowed) && !(error > allowed);
-    case 6: return isFinite(got) && isFinite(want) && !(error > allowed);
-    case 7: return isFinite(got) && isFinite(want) && error <= allowed;
-    case 8: return isFinite(want) && isFinite(allowed) && !(error > allowed && error < HUGE_VAL);
-    case 9: return isFinite(allowed) && error / std::fabs(want) <= allowed / std::fabs(want);
-    }
-    return $1;}s;
-    $edits += s{(// snippet: sumPerBlock)}{static const int kFault = atoi(getenv("FAULT"));\n$1};
-    $edits += s{\(gpuIn, n, }{(gpuIn, kFault == 10 ? n - 1 : n, };
-    $edits += s{(r\.allowed = )(.*?;)}{$1$2 if (kFault == 11) $1 1.0; if (kFault == 12) r.allowed *= (double)c.n;};
-    $edits += s{sum \+= partials\[b\];}{sum = kFault == 13 ? (float)(sum + partials[b]) : sum + partials[b];};
-    $edits += s{addBits\(g_partialsHash, partials\[b\]\)}{addBits(g_partialsHash, partials[kFault == 14 ? blocks - 1 - b : b])};
-    $edits += s{(float zeroAt\(long long i\) \{)}{$1 if (kFault == 15) return i % 2 == 1 ? -3e38f : 3e38f;};
-    die "a fault was not planted" unless $edits == 7;'
-
 setup_file() {
-    local dir=$BATS_FILE_TMPDIR pids='' quick=-O1 fast=-ffast-math
+    local dir=$BATS_FILE_TMPDIR pids='' pid quick=-O1 fast=-ffast-math
     [ "$DEVICE" = cpu ] || quick=-Xcompiler=-O1 fast=-Xcompiler=-ffast-math
+    start() {
+        compile "$@" >"$2.log" 2>&1 &
+        pids="$pids $!"
+    }
     # The lengths and tolerances from the environment: one build for every value that is tried.
-    start compile "$LESSON" "$dir/knobs" nofmad "$quick" \
+    start "$LESSON" "$dir/knobs" nofmad "$quick" \
         '-DPARTIAL_BLOCK=atoll(getenv("PARTIAL"))' '-DMANY_TENTHS=atoll(getenv("TENTHS"))' \
         '-DTENTHS_ABS_TOL=atof(getenv("ABS_TOL"))' '-DTENTHS_REL_TOL=atof(getenv("REL_TOL"))'
-    start compile "$BATS_TEST_DIRNAME/precision_reduction_parts.cu" "$dir/parts" nofmad "$quick"
-    finish_builds
-
-    edited faults "$plant_faults" "$quick"
-    # A sixth case with a NaN in it. -ffast-math lets a compiler take every float to be finite, and g++ 13
-    # then folds a NaN that it sees away: hence the volatile.
-    edited nan 's/(    \{"broken reference".*?\n)/$1    {"nan", 3, 1e-6, 0, false, [](long long i) {
-        volatile unsigned asWritten = i == 1 ? 0x7fc00000 : 0x3f800000;
-        const unsigned bits = asWritten;
-        float x;
-        memcpy(&x, &bits, sizeof x);
-        return x;
-    }},\n/' "$fast"
-    # Exercise 3 as the page has it.
-    edited exercise3 's/(float input\[\] = \{1e8f, )1.0f(, -1e8f, 1.0f)/$1NAN$2/; s/\{1e8f, 1.0f, -1e8f, -1.0f\}/{3e38f, -3e38f, 3e38f, -3e38f}/' "$quick"
-    finish_builds
-    if [ "$DEVICE" = cpu ]; then
-        edited no_fill 's/slot\[threadIdx\.x\] = i < n \? (\(Acc\)in\[i\]) : \(Acc\)0;/if (i < n) slot[threadIdx.x] = $1;/' -O1
-        edited no_barrier 's/(\+ stride\];)\n +__syncthreads\(\);/$1/' -O1
-        finish_builds
-    fi
+    start "$CHECKS/parts.cu" "$dir/parts" nofmad "$quick"
+    [ "$DEVICE" = gpu ] || start "$CHECKS/index_64_bits.cu" "$dir/index_64_bits" nofmad "$quick"
+    # A NaN from strtof: under -ffast-math g++ 13 folds one that it sees away.
+    mutate "$LESSON" "$dir/nan.cu" 's/\{1e8f, 1\.0f, -1e8f, -1\.0f\}/{1e8f, strtof("nan", nullptr), -1e8f, -1.0f}/'
+    start "$dir/nan.cu" "$dir/nan" nofmad "$fast"
+    for pid in $pids; do
+        wait "$pid" || { cat "$dir"/*.log; return 1; }
+    done
 }
 
 # knobs PARTIAL TENTHS ABS_TOL REL_TOL: runs that build with these values.
 knobs() {
     run env PARTIAL="$1" TENTHS="$2" ABS_TOL="$3" REL_TOL="$4" "$BATS_FILE_TMPDIR/knobs"
 }
-built() { run --separate-stderr "$BATS_FILE_TMPDIR/$1"; }
-
-# The gates that failed in the last run with a separate stderr: exactly those given on stdin, a line each.
-failed_gates_are() {
-    assert_equal "$(printf '%s\n' "$stderr" | sed -n 's/^gate failed: \(.*\): [^:]*$/\1/p')" "$(cat)"
-}
-# fault NUMBER, with the gates that must fail on stdin.
-fault() {
-    FAULT=$1 built faults
-    assert_equal "fault $1: status $status" "fault $1: status 1"
-    failed_gates_are
-    assert_equal "${stderr_lines[-1]}" "$((${#stderr_lines[@]} - 1)) gate(s) failed"
-    refute_line --partial 'gates passed'
-}
-every_dropped() { printf '%s: a dropped element\n' cancellation zero 'partial block' 'many tenths' 'broken reference'; }
 
 # The table's rows: without the head and the contraction line, and without the gates.
 rows() { sed -n '/^case .*verdict$/,/^Not gated/p' | grep -v '^case\|^Not gated' | tr -s ' '; }
@@ -165,21 +98,23 @@ tree:        0x40000000  2'
 @test "an argument is refused" {
     run "$(program precision_reduction nofmad)" 100
     assert_failure 2
+    assert_output 'precision_reduction/precision_reduction takes no arguments; -D macros at the build change it'
 }
 
-@test "a NaN in the input, under -ffast-math: exit 2, the case named, no PASS, no bit moved" {
-    built nan
+@test "a NaN in the input, under -ffast-math: exit 2, the case named, no PASS, no other bit moved" {
+    run --separate-stderr "$BATS_FILE_TMPDIR/nan"
     assert_equal "$status" 2
-    assert_line --regexp '^nan +REFUSED: element 1 is not finite$'
-    refute_line --regexp '^nan.*PASS'
+    assert_line --regexp '^zero +REFUSED: element 1 is not finite$'
+    refute_line --regexp '^zero.*PASS'
     refute_line --partial 'gates passed'
     refute_line --partial FAILED
-    assert_line 'run hash: 0xab1e5954f827fc7f'
-    assert_line 'partials hash: 0x072bf91ee536fa29'
-    assert_line --regexp '^many tenths +CPU float +100958\.6484375 '
-    assert_line --regexp '^many tenths .* 100000\.30149012059 +0 +reference$'
-    assert_equal "$stderr" 'refused: nan: element 1 is not finite
+    # shellcheck disable=SC2154 # set by run --separate-stderr
+    assert_equal "$stderr" 'refused: zero: element 1 is not finite
 1 case(s) refused'
+    local others
+    others=$(rows <<<"$output" | grep -v '^zero ')
+    assert_equal "$others" "$("$(program precision_reduction nofmad)" | rows | grep -v '^zero ')"
+    assert_regex "$others" $'^cancellation CPU float 1 1 reported\n'
 }
 
 @test "lengths and tolerances that are refused: exit 2, the case named" {
@@ -276,105 +211,31 @@ tree:        0x40000000  2'
     assert_failure 1
 }
 
-@test "exercise 3: a NaN in the input is refused, one that arises in the sum fails" {
-    built exercise3
-    assert_equal "$status" 2
-    assert_line --regexp '^cancellation +REFUSED: element 1 is not finite$'
-    assert_line --regexp '^zero +GPU float +-?nan +-?nan +FAIL$'
-    assert_line --regexp '^zero +GPU double +0 +0 +PASS$'
-    failed_gates_are <<<'zero: GPU float'
-}
-
-# What no output shows, and exercises 4 and 5: precision_reduction_parts.cu.
 @test "parts: lengths about 2^31 without allocating, inputs, the rule, other orders, exercises 4 and 5" {
-    built parts
-    assert_equal "$stderr" ''
+    run "$BATS_FILE_TMPDIR/parts"
     assert_success
-    assert_line 'gates passed: 102'
+    assert_line 'gates passed: 103'
 }
 
-@test "faults in the rule: NaN, infinity, the limit itself, and for or, a relative error alone" {
-    fault 1 <<'END'
-rule: a NaN sum does not pass
-rule: a NaN reference does not pass
-rule: a NaN tolerance does not pass
-rule: infinity for infinity does not pass
-rule: an infinite tolerance does not pass
-END
-    fault 2 <<'END'
-rule: the limit itself passes
-rule: 0 passes for 0
-END
-    fault 3 < <(printf 'rule: a NaN reference does not pass\nrule: a NaN tolerance does not pass\nrule: an infinite tolerance does not pass\n'
-        every_dropped)
-    fault 4 <<<'rule: a NaN sum does not pass'
-    fault 5 <<<'rule: a NaN reference does not pass'
-    fault 6 <<'END'
-rule: a NaN tolerance does not pass
-rule: an infinite tolerance does not pass
-END
-    fault 7 <<<'rule: an infinite tolerance does not pass'
-    fault 8 <<'END'
-rule: a NaN sum does not pass
-rule: an infinite sum does not pass
-END
-    fault 9 <<'END'
-rule: 0 passes for 0
-zero: GPU float
-zero: GPU double
-zero: a dropped element
-END
-}
-
-@test "fault: the last element is left out" {
-    fault 10 < <(printf '%s: GPU float\n%s: GPU double\n' cancellation{,} zero{,} 'partial block'{,} 'many tenths'{,} 'broken reference'{,}
-        echo 'partials hash')
-}
-
-@test "faults: one tolerance of 1 for every case; a tolerance scaled by n" {
-    fault 11 < <(every_dropped)
-    fault 12 <<<'many tenths: a dropped element'
-}
-
-@test "fault: partials added in float come out 3.7 off" {
-    fault 13 <<'END'
-many tenths: GPU float
-many tenths: GPU double
-END
-    [[ $stderr == *' within 0.0101'* ]] # what the two tolerances allow together
-    assert_line --regexp '^many tenths +GPU float +100004\.046[0-9]* +3\.74'
-}
-
-@test "fault: partials in another order move the hash alone" { fault 14 <<<'partials hash'; }
-
-@test "fault: finite input that overflows in the sum fails, exit 1" {
-    fault 15 <<'END'
-zero: GPU float
-partials hash
-END
-    assert_line --regexp '^zero +GPU float +-?nan +-?nan +FAIL$'
-}
-
-@test "no fault planted: that build passes" {
-    FAULT=0 built faults
+@test "the kernel's index holds 2^32, seen without 16 GiB" {
+    require_cpu
+    run "$BATS_FILE_TMPDIR/index_64_bits"
     assert_success
-    assert_line 'gates passed: 24'
+    assert_line 'gates passed: 2'
 }
 
-@test "exercise 4, fault: no zero fill in the last block" {
-    require_cpu # a card may have zeros there by chance
-    built no_fill
-    assert_failure 1
-    [[ $stderr == *'gate failed: partial block: GPU float: '* ]]
-    [[ $stderr == *'gate failed: partials hash: '* ]]
-}
-
-@test "fault: a missing barrier in the tree" {
-    require_cpu # on a card a race may be lost unseen
-    built no_barrier
-    assert_failure 1
-    [[ $stderr == *'gate failed: cancellation: GPU float: '* ]]
-    [[ $stderr == *'gate failed: partials hash: '* ]]
+# The names come from the runs: a check that does not run has no name here, and its fault fails.
+@test "no check of the parts is without a fault" {
+    local program
+    for program in parts index_64_bits; do
+        [ -e "$BATS_FILE_TMPDIR/$program" ] || continue
+        "$BATS_FILE_TMPDIR/$program" | sed -n 's/^gate: \(.*[^ ]\) *passed$/\1/p' | sort -u >"$BATS_TEST_TMPDIR/names"
+        [ -s "$BATS_TEST_TMPDIR/names" ]
+        grep -lx "program: tests/precision_reduction/$program" "$CHECKS"/faults/*.patch |
+            xargs sed -n 's/^expect: gate //p' | sort -u >"$BATS_TEST_TMPDIR/failed_by_a_fault"
+        run comm -23 "$BATS_TEST_TMPDIR/names" "$BATS_TEST_TMPDIR/failed_by_a_fault"
+        assert_output ''
+    done
 }
 
 # Without our host flags g++ contracts host and device code there, and no value may notice.
