@@ -253,13 +253,11 @@ static void refusals() {
     refused("pointer is null", fusedTree(op, null, 9, d.work, enough, d.result, stream));
     refused("pointer is null", fusedTree(op, d.in, 9, null, enough, d.result, stream));
     refused("pointer is null", fusedTree(op, d.in, 9, d.work, enough, null, stream));
-    refused("buffer is too small",
-            fusedTree(op, d.in, 1000, d.work, enough - 1, d.result, stream));
+    refused("buffer is too small", fusedTree(op, d.in, 1000, d.work, enough - 1, d.result, stream));
     refused("buffer is too small",
             fusedTree(op, d.in, rounds, d.work, fusedWorkCount(rounds) - 1, d.result, stream));
     for (int steps : {3, 8, -1})
-        refused("1, 2 or 4 steps",
-                fusedTree(op, d.in, 9, d.work, enough, d.result, stream, steps));
+        refused("1, 2 or 4 steps", fusedTree(op, d.in, 9, d.work, enough, d.result, stream, steps));
     refused("2^31 - 1 blocks",
             fusedTree(op, d.in, beyond, d.work, ~(size_t)0, d.result, stream, 1));
     if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) {
