@@ -18,8 +18,13 @@ LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
 ARCH_GIVEN := $(filter environment,$(origin ARCH))
 $(foreach s,$(SETTINGS),$(eval override $(s) := $$(value $(s))))
+# The system's own before the one that `make toolkit` fetched: a module that was loaded, or a toolkit
+# that fits the driver, is not set aside by a folder. Where this folder has a blank in its name, the
+# path has to be relative: NVCC is a list of words.
 ifeq ($(NVCC),)
-override NVCC := $(shell command -v nvcc || { test -x /usr/local/cuda/bin/nvcc && echo /usr/local/cuda/bin/nvcc; } || echo nvcc)
+fetched_nvcc := $(if $(word 2,$(CURDIR)),,$(CURDIR)/).toolkit/bin/nvcc
+override NVCC := $(shell for n in "$$(command -v nvcc)" /usr/local/cuda/bin/nvcc $(fetched_nvcc); do \
+	test ! -x "$$n" || { echo "$$n"; exit; }; done; echo nvcc)
 endif
 override CCCL := $(or $(CCCL),$(if $(wildcard .cccl/version),.cccl))
 # Clusters set an ARCH of their own in the environment; only one that names a card's is meant for us.
@@ -37,7 +42,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: build run check check-all doctor match expected types cccl embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: build run check check-all doctor match expected types cccl toolkit embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -50,7 +55,7 @@ ifneq ($(filter-out address thread undefined,$(SANITIZE))$(word 2,$(SANITIZE)),)
 $(error unknown SANITIZE '$(SANITIZE)': one of address, thread, undefined)
 endif
 # These look at no compiler and no card; doctor asks for itself, and says what it finds missing.
-GOALS := $(filter-out help clean cccl match embeds doctor,$(or $(MAKECMDGOALS),build))
+GOALS := $(filter-out help clean cccl toolkit match embeds doctor,$(or $(MAKECMDGOALS),build))
 # $(call answer,variables for a script,its command): the script prints one line; "error what" stops make.
 answer = $(call unless_error,$(shell $(foreach v,$(1),$(v)=$(call quote,$($(v)))) bash $(2)))
 unless_error = $(if $(filter error,$(firstword $(1))),$(error $(wordlist 2,999,$(1))),$(1))
@@ -166,6 +171,8 @@ types: $(needed_$(DEVICE))
 	@bash tools/pi_types.sh
 cccl:
 	@bash tools/fetch_cccl.sh
+toolkit:
+	@bash tools/fetch_toolkit.sh
 embeds:
 	@bash tools/embeds.sh
 sanitize: $(if $(filter gpu,$(DEVICE)),$(call binaries,$(chosen_programs)))
@@ -190,6 +197,7 @@ help:
 #: make expected               records this machine's outputs (ACCEPT=1: as the expected ones)
 #: make types                  every type of fpmp_pi in one table (CCCL's too, where CCCL is at hand)
 #: make cccl                   fetches CCCL's headers into .cccl/: no root, nothing installed
+#: make toolkit                 fetches a whole nvcc into .toolkit/, used where the system has none
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
 #: make bench LESSON=name      measures, beside what it is compared to
 #: make sanitize               compute-sanitizer on a card; on the CPU default three of the compiler's

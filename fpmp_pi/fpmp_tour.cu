@@ -111,8 +111,9 @@ HD bool operator>=(Pair<T, A> x, Pair<T, A> y) {
 // and Rideau, ACM TOMS 49(1), 2023, with 1/s rounded before the last division: 5u^2.
 template <class T, Accuracy A>
 HD Pair<T, A> sqrt(Pair<T, A> x) {
-    const T s = std::sqrt(x.h);  // correctly rounded on every device
-    if (s == 0) return x.l == 0 ? x : sqrt(Pair<T, A>(x.l, 0));  // a low pair, cancelled
+    if (x.h == 0 && x.l != 0) x = Pair<T, A>(x.l, 0);  // a low pair, cancelled
+    const T s = std::sqrt(x.h);                        // correctly rounded on every device
+    if (s == 0) return x;
     const T rest = addRn(fmaRn(-s, s, x.h), x.l);
     return joinLimbs<A, Pair<T, A>>(s, mulRn(rest, mulRn(T(0.5), reciprocal(s, true))), s);
 }

@@ -76,9 +76,11 @@ compiles() { cat "$BATS_TEST_TMPDIR/calls" 2>/dev/null | wc -l; }
     choose ARCH=sm_80
     assert_output 'gpu sm_80 nvcc and a card are there: A Card'
     choose NVCC=no-such-nvcc
+    assert_output 'cpu sm_75 no nvcc here for the card, A Card: make toolkit fetches one'
+    choose NVCC=no-such-nvcc INIT=100
     assert_output 'cpu sm_75 no nvcc here'
     choose NVCC=no-such-nvcc DEVICE=gpu
-    assert_output "error DEVICE=gpu needs nvcc, and 'no-such-nvcc' is not found; without it: make DEVICE=cpu"
+    assert_output "error DEVICE=gpu needs nvcc, and 'no-such-nvcc' is not found; make toolkit fetches one; without it: make DEVICE=cpu"
     choose DEVICE=cpu COMPILE=broken
     assert_output 'cpu sm_75 asked for'
     choose DEVICE=tpu

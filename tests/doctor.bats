@@ -218,9 +218,24 @@ row() {
     row next 'make run'
     refute_output --partial 'error'
     refute_output --partial 'CUDA'
-    doctor NVCC= DEVICE=cpu DEVICE_WHY='no nvcc'
+    doctor NVCC= DEVICE=cpu DEVICE_WHY='no nvcc' LD_LIBRARY_PATH="$BATS_FILE_TMPDIR/ill"
     assert_success
     row toolkit 'no nvcc: optional, the CPU default does without'
+}
+
+@test "doctor: a card and no nvcc, make toolkit is named" {
+    without nvcc
+    doctor DEVICE=cpu DEVICE_WHY='no nvcc here for the card, NVIDIA H200: make toolkit fetches one'
+    assert_success
+    row toolkit 'no nvcc for the card: make toolkit fetches one (no root)'
+    row card 'NVIDIA H200 (sm_90)'
+    row device 'cpu: no nvcc here for the card, NVIDIA H200: make toolkit fetches'
+    row missing 'nothing that make run needs'
+    row next 'make toolkit, then make run'
+    doctor
+    assert_failure 2
+    row MISSING 'nvcc and a usable card for DEVICE=gpu'
+    row next 'make toolkit, then make run'
 }
 
 @test "doctor: nvcc and no card, the reason is said" {
@@ -241,7 +256,7 @@ row() {
     row MISSING 'nvcc and a usable card for DEVICE=gpu'
     row next 'make run DEVICE=cpu'
     without nvcc
-    doctor
+    doctor LD_LIBRARY_PATH="$BATS_FILE_TMPDIR/none"
     row next 'make run DEVICE=cpu'
 }
 

@@ -14,7 +14,7 @@
 #   says: TEXT                  (for `test` alone, which must have it)
 #   program: PATH               without .cu; default: the first .cu of the diff. build: fmad (default nofmad)
 #   flags: -D...  args: ...  env: NAME=VALUE ...   for the compile, for the run
-#   needs: cpu|gpu|large|fma|cccl|openmp|clang ...       left out where that is not at hand
+#   needs: cpu|gpu|large|fma|cccl|toolkit|openmp|clang ...       left out where that is not at hand
 #   rebuild: PROGRAM ...        (`test`) programs to build anew, lessons' ones: day68_reproducibility/reproducibility
 # Each fault is planted in a copy of the tree, so that nothing here changes.
 set -euo pipefail
@@ -49,6 +49,7 @@ copy_tree() {
     mkdir -p "$dir/tree"
     tar -cf - --exclude='./build*' --exclude=./.git --exclude='./.cccl*' --exclude='./.toolkit*' --exclude=./.carry . |
         tar -xf - -C "$dir/tree"
+    [ ! -e .toolkit ] || ln -s "$root/.toolkit" "$dir/tree/.toolkit" # 350 MB, and no fault is in it
 }
 
 # Builds the program of the fault into $dir/program; the compiler's words are in $dir/log.
@@ -128,6 +129,7 @@ one() (
             [ "${mib:-0}" -gt 18000 ] || left_out "for a card with 18,000 MiB"
             ;;
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
+        toolkit) [ -e .toolkit/version ] || left_out "no toolkit (make toolkit)" ;;
         cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;
         *) command -v "$need" >/dev/null || left_out "no $need" ;;
         esac

@@ -16,25 +16,18 @@ here=$(dirname "$0")
 read -ra nvcc <<<"$NVCC" # may be given with flags
 nvcc_path=$(command -v "${nvcc[0]:-}") || nvcc_path=''
 case $DEVICE in
-    gpu) [ -n "$nvcc_path" ] || fail "DEVICE=gpu needs nvcc, and '$NVCC' is not found; without it: make DEVICE=cpu" ;;
+    gpu) [ -n "$nvcc_path" ] || fail "DEVICE=gpu needs nvcc, and '$NVCC' is not found; make toolkit fetches one; without it: make DEVICE=cpu" ;;
     cpu | '') ;;
     *) fail "unknown DEVICE '$DEVICE': gpu or cpu" ;;
 esac
 [ -z "$ARCH" ] || [[ $ARCH =~ ^sm_[0-9]+[af]?$ ]] || fail "unknown ARCH '$ARCH': write it as sm_75, sm_90, ..."
 [ "$DEVICE" != cpu ] || { echo "cpu ${ARCH:-sm_75} asked for"; exit 0; }
-[ -n "$nvcc_path" ] || { echo "cpu ${ARCH:-sm_75} no nvcc here"; exit 0; }
-
-# The architectures this nvcc builds for, oldest first: 75 80 90. Old ones cannot say.
-codes=$("${nvcc[@]}" --list-gpu-code 2>/dev/null | sed -n 's/^sm_\([0-9]*\)$/\1/p' | sort -n | tr '\n' ' ')
-# The list has no suffixed names (sm_90a); nvcc itself judges the suffix.
-builds_for() { local n=${1#sm_}; [[ -z $codes || " $codes" == *" ${n%[af]} "* ]]; }
-if [ -n "$ARCH" ] && ! builds_for "$ARCH"; then
-    # shellcheck disable=SC2086 # a list of words
-    fail "unknown ARCH '$ARCH': this nvcc builds for $(printf 'sm_%s ' $codes)"
-fi
 
 tmp=$BUILD/tmp/device.$$
-mkdir -p "$tmp" 2>/dev/null || tmp=$(mktemp -d 2>/dev/null) || fail "no folder for temporary files: neither $BUILD nor TMPDIR can be written"
+mkdir -p "$tmp" 2>/dev/null || tmp=$(mktemp -d 2>/dev/null) || {
+    [ -z "$nvcc_path" ] || fail "no folder for temporary files: neither $BUILD nor TMPDIR can be written"
+    tmp=/nowhere
+}
 trap 'rm -rf "$tmp"' EXIT
 
 # ---- The card, asked through the driver alone -----------------------------------------------------
@@ -55,6 +48,20 @@ while IFS='=' read -r key value; do
         reason) reason=$value ;;
     esac
 done < <("$probe" 2>/dev/null)
+if [ -z "$nvcc_path" ]; then
+    echo "cpu ${ARCH:-sm_75} no nvcc here${card:+ for the card, $name: make toolkit fetches one}"
+    exit 0
+fi
+
+# The architectures this nvcc builds for, oldest first: 75 80 90. Old ones cannot say.
+codes=$("${nvcc[@]}" --list-gpu-code 2>/dev/null | sed -n 's/^sm_\([0-9]*\)$/\1/p' | sort -n | tr '\n' ' ')
+# The list has no suffixed names (sm_90a); nvcc itself judges the suffix.
+builds_for() { local n=${1#sm_}; [[ -z $codes || " $codes" == *" ${n%[af]} "* ]]; }
+if [ -n "$ARCH" ] && ! builds_for "$ARCH"; then
+    # shellcheck disable=SC2086 # a list of words
+    fail "unknown ARCH '$ARCH': this nvcc builds for $(printf 'sm_%s ' $codes)"
+fi
+
 if [ -z "$card" ] && [ "$DEVICE" != gpu ]; then
     echo "cpu ${ARCH:-sm_75} no usable card: $reason"
     exit 0

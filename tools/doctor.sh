@@ -79,9 +79,6 @@ if ((${#nvcc_words[@]})) && has "${nvcc_words[0]}"; then
     else
         toolkit='of unknown version'
     fi
-    row 'toolkit' "nvcc $toolkit ($(command -v "${nvcc_words[0]}"))"
-else
-    row 'toolkit' 'no nvcc: optional, the CPU default does without'
 fi
 
 # --- what was chosen, asked before anything is said of the card ----------------
@@ -127,6 +124,13 @@ if [[ -x $probe ]]; then
         reason) reason=$value ;;
         esac
     done < <("$probe" 2>/dev/null || true)
+fi
+if [[ -n $toolkit ]]; then
+    row 'toolkit' "nvcc $toolkit ($(command -v "${nvcc_words[0]}"))"
+elif [[ -n $card_arch ]]; then
+    row 'toolkit' 'no nvcc for the card: make toolkit fetches one (no root)'
+else
+    row 'toolkit' 'no nvcc: optional, the CPU default does without'
 fi
 if [[ $driver =~ ^[0-9]+$ && -n $card_arch ]]; then
     row 'driver' "for CUDA up to $((driver / 1000)).$((driver % 1000 / 10))"
@@ -262,6 +266,8 @@ if ((${#needed[@]})); then
     if works c++ g++ && works c gcc && { has make || has gmake; }; then
         next='make run CXX=g++ CC=gcc'
     fi
+elif [[ -z $toolkit && -n $card_arch ]]; then
+    next='make toolkit, then make run'
 elif [[ -n $error || $DEVICE == gpu && (-z $card_arch || -z $toolkit) ]]; then
     next='make run DEVICE=cpu'
 elif [[ -n $folder_missing ]]; then
