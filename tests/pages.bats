@@ -136,7 +136,7 @@ stands_in() {
     # Those that stand for a planted fault or another size are pinned by the lessons' tests.
     for page in README.md */README.md; do
         for value in $(grep -oE '0x[0-9a-f]{16}' "$page" | sort -u); do
-            grep -qrF "$value" expected_output --include='*.txt' || grep -qF "$value" tests/*.bats tests/*/*.cu */*.cu ||
+            grep -qrF "$value" expected_output --include='*.txt' || grep -qF "$value" tests/*.bats tests/*/*.cu tests/*/faults/*.patch */*.cu ||
                 { echo "$page: $value is nowhere else"; false; }
             values=$((${values:-0} + 1))
         done

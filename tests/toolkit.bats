@@ -12,6 +12,11 @@ stand_in_pip() {
 [ "$PIP" != none ] || exit 1
 [ "$3" != --version ] || exit 0
 echo "$*" >args
+[ "$PIP" != empty ] || {
+    mkdir -p .toolkit.new/nvidia/cu13/bin .toolkit.new/x.dist-info
+    touch .toolkit.new/x.whl
+    exit
+}
 cp .toolkit.new/list list
 echo 'ERROR: No matching distribution found'
 exit 1
@@ -30,6 +35,10 @@ fetch() { run env PIP="$1" PATH="$PWD/bin:$PATH" bash tools/fetch_toolkit.sh; }
     fetch fails
     assert_failure 2
     assert_output 'make toolkit: pip could not download CUDA 13.5: ERROR: No matching distribution found'
+    assert_equal "$(cat .toolkit/version)" old
+    fetch empty
+    assert_failure 2
+    assert_output --partial 'make toolkit: ptxas of CUDA 13.5 does not run here: '
     assert_equal "$(cat .toolkit/version)" old
     [ ! -e .toolkit.new ]
 }

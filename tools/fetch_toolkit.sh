@@ -40,7 +40,8 @@ mkdir -p "$new/keep"
 printf '%s\n' "$list" >"$new/list"
 if ! python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
     ${checks[@]+"${checks[@]}"} --dest "$new" --requirement "$new/list" >"$new/log" 2>&1; then
-    echo "make toolkit: pip could not download $name: $(grep -m 1 -i error "$new/log" || tail -n 1 "$new/log")" >&2
+    why=$(grep -m 1 -i error "$new/log" || tail -n 1 "$new/log")
+    echo "make toolkit: pip could not download $name: $why" >&2
     exit 2
 fi
 for wheel in "$new"/*.whl; do python3 -m zipfile -e "$wheel" "$new"; done
