@@ -57,7 +57,7 @@ endif
 # These look at no compiler and no card; doctor asks for itself, and says what it finds missing.
 GOALS := $(filter-out help clean cccl toolkit match embeds doctor,$(or $(MAKECMDGOALS),build))
 # $(call answer,variables for a script,its command): the script prints one line; "error what" stops make.
-answer = $(call unless_error,$(shell $(foreach v,$(1),$(v)=$(call quote,$($(v)))) bash $(2)))
+answer = $(call unless_error,$(shell $(foreach v,$(1) $(if $(TMPDIR),TMPDIR),$(v)=$(call quote,$($(v)))) bash $(2)))
 unless_error = $(if $(filter error,$(firstword $(1))),$(error $(wordlist 2,999,$(1))),$(1))
 ifneq ($(GOALS),)
 # One make at a time has a build folder; a make below this one, and a test's question, take no lock.
@@ -65,6 +65,11 @@ lock_for := $(if $(filter-out 0,$(MAKELEVEL)),,$(if $(filter-out test-env,$(GOAL
 build_folder := $(shell bash tools/build_folder.sh $(call quote,$(BUILD)) $(lock_for))
 ifneq ($(build_folder),)
 $(error $(build_folder))
+endif
+# Compilers need a place for what is theirs for a moment, and some machines have no /tmp to write to.
+ifeq ($(shell test -w "$${TMPDIR:-/tmp}" && echo yes),)
+export TMPDIR := $(if $(filter /%,$(BUILD)),,$(CURDIR)/)$(BUILD)/tmp
+$(shell mkdir -p $(call quote,$(TMPDIR)))
 endif
 # Words: gpu|cpu, sm_NN, then why.
 CHOICE := $(call answer,NVCC CC CXX CXX_GIVEN BUILD DEVICE ARCH,tools/choose_device.sh)

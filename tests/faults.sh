@@ -26,6 +26,8 @@ if [ -z "${HOST_FLAGS:-}" ]; then
     eval "export $answer"
 fi
 case $BUILD in /*) ;; *) export BUILD=$root/$BUILD ;; esac
+# A bats that runs inside of bats must be the command, not the inner script of that name.
+PATH=$(printf '%s' "$PATH" | sed 's|[^:]*/libexec/bats-core:||g')
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DEFS LESSON LESSON_GIVEN OUTPUT TESTS V
 
 # The lines of a key in a patch, and what stands before the diff without keys: what is wrong.
