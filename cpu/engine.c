@@ -104,7 +104,7 @@ struct worker {
     void *dynamic;
     size_t dynamic_bytes;
     struct shared_variable *variables;
-    char started, passing, finished; /* places for ThreadSanitizer's order: block begins, barrier, thread ends */
+    char started, passing[2], finished; /* places for ThreadSanitizer's order: block begins, barrier, thread ends */
 };
 
 __thread uint3 blockIdx, blockDim, gridDim;
@@ -348,15 +348,17 @@ UNSEEN int cuda_cpu_all_wait(void) {
 }
 
 UNSEEN void cuda_cpu_barrier_annotated(const char *file, int line) {
-    RELEASE(&self->passing);
+    /* Two places in turn: with one alone, who has passed this barrier and arrived at the next one would be
+       ordered before who has yet to pass this one, and no race between the two barriers would show. */
     const unsigned generation = cuda_cpu_block.generation;
+    RELEASE(&self->passing[generation % 2]);
     cuda_cpu_block.to_come--;
     if (!cuda_cpu_last_or_other(file, line)) { /* each asks, so that another file shows too */
         do {
             let_others_run(self);
         } while (cuda_cpu_block.generation == generation);
     }
-    ACQUIRE(&self->passing);
+    ACQUIRE(&self->passing[generation % 2]);
 }
 
 UNSEEN int cuda_cpu_barrier_reduce(int predicate, enum cuda_cpu_reduce what, const char *file, int line) {

@@ -185,6 +185,34 @@ EOF
     refute_output --partial '#0 cuda_cpu' # the runtime's own state is none of it
 }
 
+@test "thread: a race between two barriers, whichever thread comes first, by line" {
+    local first second
+    for first in 0 128; do
+        second=$((128 - first))
+        faulty thread <<EOF
+#include <cuda_runtime.h>
+__global__ void k(int* out) {
+    __shared__ int a[256];
+    a[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x == $first) out[0] = a[128];
+    if (threadIdx.x == $second) a[128] = 2;
+    __syncthreads();
+    out[threadIdx.x] = a[threadIdx.x];
+}
+int main() {
+    int* p;
+    cudaMalloc(&p, 256 * sizeof(int));
+    k<<<1, 256>>>(p);
+    cudaFree(p);
+}
+EOF
+        assert_output --partial 'data race'
+        assert_output --partial 'bug.cu:6'
+        assert_output --partial 'bug.cu:7'
+    done
+}
+
 @test "thread: blocks that add to one place without an atomic, by line" {
     # Blocks wait for one on another thread, or a busy machine could run them all on one.
     CUDA_CPU_WORKERS=2 faulty thread <<'EOF'
