@@ -48,6 +48,8 @@ static const struct {
     {"nan>=nan", "0 0 0 0"},
     {"(1,eps)==1+eps", "1 1 1 1"},
     {"(1,eps)<1+eps", "0 0 0 0"},
+    {"(1,eps)<=1+eps", "1 1 1 1"},
+    {"(1,eps)>=1+eps", "1 1 1 1"},
     {"1<(1,eps*eps)", "1 1 1 1"},
     {"converted to low", "1 1 1 1"},
     {"converted to mid", "1 1 1 1"},
@@ -110,6 +112,8 @@ __device__ int specialValues(const T* in, double* out) {
     const P apart(one, eps);  // as low's operations may leave it
     out[i++] = apart == P(one + eps);
     out[i++] = apart < P(one + eps);
+    out[i++] = apart <= P(one + eps);
+    out[i++] = apart >= P(one + eps);
     out[i++] = P(one) < P(one, eps * eps);
     const P third = P(one) / P(3.0f);
     out[i++] = converts<float_pair_low>(third);
