@@ -5,15 +5,12 @@ load helper
 
 PARTS=$BATS_TEST_DIRNAME/canonical_tree
 
-# The flag of OpenMP, as the Makefile gives it to this lesson.
-openmp() { [ "$OPENMP" != yes ] || [ -n "${SANITIZE:-}" ] || echo -fopenmp; }
-
 setup_file() {
     local dir=$BATS_FILE_TMPDIR
     $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$PARTS/reference.c" # in C++ it is part of checks.cu
-    # $(openmp) is a word or none, and so is -O1, for the time it takes.
+    # $(openmp_flag ...) is a word or none, and so is -O1, for the time it takes.
     # shellcheck disable=SC2046
-    compile "$PARTS/checks.cu" "$dir/checks" fmad $(openmp) &
+    compile "$PARTS/checks.cu" "$dir/checks" fmad $(openmp_flag "$PARTS/checks") &
     # shellcheck disable=SC2046
     compile "$ROOT/canonical_tree/canonical_tree.cu" "$dir/serial" nofmad $([ "$DEVICE" != cpu ] || echo -O1)
     wait $!

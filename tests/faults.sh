@@ -19,15 +19,9 @@
 # Each fault is planted in a copy of the tree, so that nothing here changes.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-cd "$root"
-if [ -z "${HOST_FLAGS:-}" ]; then
-    answer=$(make -s --no-print-directory test-env)
-    eval "export $answer"
-fi
-case $BUILD in /*) ;; *) export BUILD=$root/$BUILD ;; esac
-# A bats that runs inside of bats must be the command, not the inner script of that name.
-PATH=$(printf '%s' "$PATH" | sed 's|[^:]*/libexec/bats-core:||g')
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+cd "$ROOT"
+PATH=$(outer_path)
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DEFS LESSON LESSON_GIVEN OUTPUT TESTS V
 
 # The lines of a key in a patch, and what stands before the diff without keys: what is wrong.
@@ -47,19 +41,11 @@ ended() {
     [ -n "${KEEP:-}" ] || rm -rf "$dir"
 }
 
-copy_tree() {
-    mkdir -p "$dir/tree"
-    tar -cf - --exclude='./build*' --exclude=./.git --exclude='./.cccl*' --exclude='./.toolkit*' --exclude=./.carry . |
-        tar -xf - -C "$dir/tree"
-    [ ! -e .toolkit ] || ln -s "$root/.toolkit" "$dir/tree/.toolkit" # 350 MB, and no fault is in it
-}
-
 # Builds the program of the fault into $dir/program; the compiler's words are in $dir/log.
 build_program() {
     local build flags=()
     build=$(key build "$patch")
-    read -ra flags <<<"$(key flags "$patch")"
-    [ "$OPENMP" != yes ] || [ -n "${SANITIZE:-}" ] || case $program in *canonical_tree/*) flags+=(-fopenmp) ;; esac
+    read -ra flags <<<"$(key flags "$patch") $(openmp_flag "$program")"
     bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" >"$dir/log" 2>&1
 }
 run_program() {
@@ -94,7 +80,7 @@ expect_test() { # FILE NAME
         # With its times, so that only what the fault touches is built anew; this very copy lies in tmp.
         mkdir "$dir/tree/build"
         tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
-        find "$dir/tree/build" -name '*.d' -exec sed -i "s|$root/|$dir/tree/|g" {} +
+        find "$dir/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$dir/tree/|g" {} +
         local programs=()
         read -ra programs <<<"$(key rebuild "$patch")"
         env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
@@ -116,7 +102,7 @@ expect_sanitizer() { # KIND TEXT
 }
 
 one() (
-    patch=$1 name=${1#"$root/"} dir=$work/${1##*/}.$$ told=''
+    patch=$1 name=${1#"$ROOT/"} dir=$work/${1##*/}.$$ told=''
     name=${name#tests/}
     mkdir -p "$dir"
     trap ended EXIT
@@ -125,7 +111,7 @@ one() (
     for need in $(key needs "$patch"); do
         case $need in
         cpu | gpu) [ "$DEVICE" = "$need" ] || left_out "for DEVICE=$need" ;;
-        fma) [ "$DEVICE" = gpu ] || [ "$FMA" = yes ] || left_out "this CPU has no FMA" ;;
+        fma) have_fma || left_out "this CPU has no FMA" ;;
         large) # 17 GiB of samples on a card
             mib=$([ "$DEVICE" != gpu ] || nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1)
             [ "${mib:-0}" -gt 18000 ] || left_out "for a card with 18,000 MiB"
@@ -136,7 +122,8 @@ one() (
         *) command -v "$need" >/dev/null || left_out "no $need" ;;
         esac
     done
-    copy_tree
+    copy_tree "$dir/tree"
+    [ ! -e .toolkit ] || ln -s "$ROOT/.toolkit" "$dir/tree/.toolkit" # 350 MB, and no fault is in it
     (cd "$dir/tree" && patch -p1 -F0 -s -N --no-backup-if-mismatch -r - <"$patch") >"$dir/log" 2>&1 || missed "the patch does not apply"
     program=$(program_of "$patch")
     first_gate=$(key expect "$patch" | sed -n 's/^gate //p' | head -n 1)
@@ -165,14 +152,14 @@ one() (
     echo "caught  $name: $(key expect "$patch" | head -n 1)"
 )
 
-patches() { find "$root/tests" -path '*/faults/*.patch' | LC_ALL=C sort; }
+patches() { find "$ROOT/tests" -path '*/faults/*.patch' | LC_ALL=C sort; }
 
 list() {
     local folder='' patch
     while read -r patch; do
         if [ "$(dirname "$patch")" != "$folder" ]; then
             folder=$(dirname "$patch")
-            printf '\n### %s\n\n| fault | what is wrong | caught by |\n| --- | --- | --- |\n' "${folder#"$root/tests/"}"
+            printf '\n### %s\n\n| fault | what is wrong | caught by |\n| --- | --- | --- |\n' "${folder#"$ROOT/tests/"}"
         fi
         printf '| %s | %s | %s |\n' "$(basename "$patch" .patch)" "$(what_is_wrong "$patch" | sed 's/|/\\|/g')" \
             "$(key expect "$patch" | sed 's/|/\\|/g' | paste -sd';' | sed 's/;/; /g')"
@@ -197,9 +184,7 @@ uncovered() {
         'compile '*) echo "$program: assert: ${what#compile }" ;;
         esac
     done < <(patches) | LC_ALL=C sort -u >"$work/covered"
-    for program in */*.cu; do
-        program=${program%.cu}
-        [ -e "expected_output/${program##*/}.txt" ] || continue
+    for program in $(programs); do
         gates_of "$program" | sed "s|^|$program: gate: |"
         perl -0777 -ne 's/"\s*\n\s*"//g; print "$1\n" while /static_assert\([^;]*?"([^"]*)"\);/g' "$program.cu" |
             sed "s|^|$program: assert: |"
@@ -209,26 +194,27 @@ uncovered() {
 # A refusal is a message before a program stops, known by its longest piece without a %. The helpers'
 # are the same in every lesson, so each needs one fault: a patch whose `expect:` or `says:` holds it.
 refusals() {
-    local file piece
+    local program piece
     cat tests/*/faults/*.patch | grep -E '^(expect|says): ' >"$work/expects" || true
-    for file in */*.cu; do
-        [ -e "expected_output/$(basename "$file" .cu).txt" ] || continue
+    for program in $(programs); do
         perl -0777 -ne 's/"\s*\n\s*"//g; while (/fprintf\(stderr,\s*"([^"]*)"/g) {
             my ($longest) = sort { length $b <=> length $a } split /%[-+ #0-9.*]*(?:ll|z)?[a-zA-Z]|\\n/, $1;
-            print "$longest\n" if length $longest > 3 }' "$file"
+            print "$longest\n" if length $longest > 3 }' "$program.cu"
     done | LC_ALL=C sort -u | while read -r piece; do
         grep -qF -e "$piece" "$work/expects" || echo "programs: refusal: $piece"
     done
 }
 
+case ${1:-} in
+--list) list; exit ;;
+--one) work=$2; one "$3"; exit ;;
+esac
 mkdir -p "$BUILD/tmp"
 work=$(mktemp -d "$BUILD/tmp/faults.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
 case ${1:-} in
---list) list; exit ;;
 --uncovered) uncovered; exit ;;
---one) work=$2; trap - EXIT; one "$3"; exit ;;
 -j) jobs=$2; shift 2 ;;
 esac
 [ $# -gt 0 ] || mapfile -t all < <(patches)

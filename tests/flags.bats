@@ -245,7 +245,7 @@ pi() { ask pi_flags DEVICE=cpu CCCL= "$@"; }
 
 @test "make cccl: fetched once, kept whole; without pip, without the wheel and with a wrong wheel the old one stays" {
     mkdir -p t/tools
-    cp "$ROOT/tools/fetch_cccl.sh" t/tools/
+    cp "$ROOT"/tools/fetch_{cccl,wheels}.sh t/tools/
     # A python3 with pip where PIP is not no; FETCH says what a download is: the wheel, a wrong one, none.
     stub python3 'case "$2 $3" in
         "pip --version") [ "$PIP" != no ] ;;

@@ -342,18 +342,6 @@ double_pair 0x7ebda3d516432f7b'
     assert_equal "${#lines[@]}" 1
 }
 
-@test "fetching without pip names the package" {
-    cd "$BATS_TEST_TMPDIR"
-    mkdir -p bin tools
-    cp "$ROOT/tools/fetch_cccl.sh" tools/
-    printf '#!/bin/sh\nexit 1\n' >bin/python3
-    chmod +x bin/python3
-    run env PATH="$PWD/bin:$PATH" bash tools/fetch_cccl.sh
-    assert_failure 2
-    assert_output --partial 'apt-get install python3-pip'
-    assert_equal "${#lines[@]}" 1
-}
-
 @test "exit status 2: an argument is refused" {
     for name in fpmp_pi fpmp_tour; do
         run "$(program $name nofmad)" extra

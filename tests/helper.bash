@@ -1,13 +1,6 @@
 # Loaded by every test file: paths, builds and edits. The Makefile hands over what it found out; a test
-# file that bats runs alone asks it.
-if [ -z "${HOST_FLAGS:-}" ]; then
-    answer=$(make -s --no-print-directory -C "$(dirname "${BASH_SOURCE[0]}")/.." test-env) && [ -n "$answer" ] || {
-        echo "the Makefile did not answer (make test-env)" >&2
-        exit 1
-    }
-    eval "export $answer"
-fi
-case $BUILD in /*) ;; *) export BUILD=$ROOT/$BUILD ;; esac
+# file that bats runs alone asks it (environment.sh).
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 [ -x "$BUILD/tools/match" ] || {
     echo "build first: make" >&2
     exit 1
@@ -45,7 +38,6 @@ compile_both() {
     compile "$src" "$out.nofmad" nofmad "$@"
 }
 
-have_fma() { [ "$DEVICE" = gpu ] || [ "$FMA" = yes ]; }
 require_fma() { have_fma || skip "this CPU has no FMA, so there is no fused build"; }
 require_nvcc() { command -v "$NVCC" >/dev/null || skip "no nvcc"; }
 require_cpu() { [ "$DEVICE" = cpu ] || skip "a test of the CPU default (DEVICE=cpu)"; }

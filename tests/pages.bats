@@ -292,7 +292,7 @@ recording_faults() {
 @test "scripts are clean under shellcheck" {
     command -v shellcheck >/dev/null || skip "no shellcheck (Debian: apt-get install shellcheck)"
     cd "$ROOT"
-    run shellcheck -S warning tools/*.sh .ci/run tests/helper.bash
+    run shellcheck -S warning tools/*.sh .ci/run tests/helper.bash tests/*.sh tests/mutants/*.sh
     assert_success
 }
 

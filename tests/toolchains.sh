@@ -15,18 +15,11 @@
 set -euo pipefail
 export LC_ALL=C
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-cd "$root"
-if [ -z "${HOST_FLAGS:-}" ]; then
-    answer=$(make -s --no-print-directory DEVICE=cpu test-env)
-    eval "export $answer"
-fi
-case $BUILD in /*) ;; *) export BUILD=$root/$BUILD ;; esac
+export DEVICE=cpu # for the rows of the CPU default; the others name their compiler themselves
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+cd "$ROOT"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DEFS LESSON LESSON_GIVEN OUTPUT TESTS V SANITIZE CCBIN
-if [ -z "${PROGRAMS:-}" ]; then
-    PROGRAMS=$(for f in */*.cu; do [ ! -e "expected_output/$(basename "$f" .cu).txt" ] || echo "${f%.cu}"; done)
-fi
-export PROGRAMS
+export PROGRAMS=${PROGRAMS:-$(programs)}
 
 format='%-36s %7s %9s %7s %9s %6s  %s\n'
 newest_minor=5 # of 13.x, where PyPI cannot be asked
@@ -78,7 +71,7 @@ one_nvcc() { # 13.N sm_NN
     for program in $PROGRAMS; do
         for build in fmad nofmad; do
             wanted=$((wanted + 1))
-            ! DEVICE=gpu NVCC=$root/.toolkits/$1/bin/nvcc ARCH=$2 bash tools/compile.sh "$program.cu" "$dir/program" \
+            ! DEVICE=gpu NVCC=$ROOT/.toolkits/$1/bin/nvcc ARCH=$2 bash tools/compile.sh "$program.cu" "$dir/program" \
                 "$build" -Wreorder "${more[@]}" >>"$dir/log" 2>&1 || built=$((built + 1))
         done
     done
@@ -110,7 +103,7 @@ one_clang() { # CUDA 12.9 sm_NN
 one_cpu() { # COMPILER c++NN -ON [-march=native]
     local program build openmp builds=(fmad nofmad) flags
     need "$1" "${1/clang++/clang}"
-    [ "$FMA" = yes ] || builds=(nofmad)
+    have_fma || builds=(nofmad)
     # `#pragma unroll` is nvcc's and clang's; to g++ it is unknown and changes nothing.
     # clang 19 calls the features of a new CPU an invalid combination, whatever it compiles.
     case $* in

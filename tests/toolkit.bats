@@ -6,7 +6,7 @@ setup() { cd "$BATS_TEST_TMPDIR" || return; }
 # A python3 with a pip that notes its arguments and its list, and fails, or is none.
 stand_in_pip() {
     mkdir -p bin tools
-    cp "$ROOT/tools/fetch_toolkit.sh" tools/
+    cp "$ROOT"/tools/fetch_{toolkit,wheels}.sh tools/
     cat >bin/python3 <<'END'
 #!/usr/bin/env bash
 [ "$PIP" != none ] || exit 1

@@ -6,6 +6,7 @@
 # Status: 0 they are there; 2 they could not be fetched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/fetch_wheels.sh
 
 # The one place: CUDA 13.5, for Linux on x86-64 (first hash) and on AArch64 (second).
 read -r -d '' pinned <<'LIST' || true
@@ -24,32 +25,11 @@ if [ $# -gt 2 ]; then
     list=$(printf '%s\n' "$@")
 fi
 
-if [ "$(cat "$folder/version" 2>/dev/null)" = "$list" ]; then
-    echo "$name is in $folder already"
-    exit 0
-fi
-if ! python3 -m pip --version >/dev/null 2>&1; then
-    echo "make toolkit needs pip (Debian: apt-get install python3-pip)" >&2
-    exit 2
-fi
-
-new=$folder.new
-rm -rf "$new"
-trap 'rm -rf "$new"' EXIT
-mkdir -p "$new/keep"
-printf '%s\n' "$list" >"$new/list"
-if ! python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-    ${checks[@]+"${checks[@]}"} --dest "$new" --requirement "$new/list" >"$new/log" 2>&1; then
-    why=$(grep -m 1 -i error "$new/log" || tail -n 1 "$new/log")
-    echo "make toolkit: pip could not download $name: $why" >&2
-    exit 2
-fi
-for wheel in "$new"/*.whl; do python3 -m zipfile -e "$wheel" "$new"; done
+fetch_wheels toolkit "$name" "$folder" "$list" ${checks[@]+"${checks[@]}"} --requirement "$folder.new/list"
 # CUDA 13's wheels share one folder, those of CUDA 12 have one each. A zip keeps no x bits.
 for part in "$new"/nvidia/*/; do
     cp -R "$part". "$new/keep/"
 done
-mv "$new"/*.dist-info "$new/keep/" # the licences
 chmod +x "$new"/keep/bin/* "$new"/keep/nvvm/bin/* 2>/dev/null || true
 for program in ptxas $([ "$folder" != .toolkit ] || echo nvcc cuobjdump nvdisasm); do
     if ! "$new/keep/bin/$program" --version >/dev/null 2>"$new/log"; then
@@ -57,7 +37,4 @@ for program in ptxas $([ "$folder" != .toolkit ] || echo nvcc cuobjdump nvdisasm
         exit 2
     fi
 done
-cp "$new/list" "$new/keep/version"
-rm -rf "$folder"
-mv "$new/keep" "$folder"
-echo "$name is in $folder"
+keep_wheels

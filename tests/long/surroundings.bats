@@ -2,19 +2,13 @@
 # a full disk, builds and runs that are stopped. Nothing half done may be trusted by the next make.
 load ../helper
 
-bats_require_minimum_version 1.5.0
-
 # copy NAME: the tree without what was built, as a folder of its own.
 copy() {
-    mkdir -p "$BATS_TEST_TMPDIR/$1"
-    tar -C "$ROOT" -cf - --exclude='./build*' --exclude=./.git --exclude='./.cccl*' --exclude='./.toolkit*' . |
-        tar -C "$BATS_TEST_TMPDIR/$1" -xf -
+    copy_tree "$BATS_TEST_TMPDIR/$1"
     cd "$BATS_TEST_TMPDIR/$1" || return
 }
 # A plain environment, as in a new terminal.
 clean() { env -i PATH="$(outer_path)" HOME="$HOME" "$@"; }
-# Without bats' own folder, whose `bats` is not the command.
-outer_path() { printf '%s' "$PATH" | sed 's|[^:]*/libexec/bats-core:||g'; }
 # The suite's files that look at make, the tools and the pages; quick ones.
 part='tests/match.bats tests/make.bats tests/run.bats tests/glossary.bats tests/pages.bats'
 

@@ -7,13 +7,8 @@
 # Prints the survivors that the list does not have, and entries of the list that are wrong; status 1 then.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-cd "$root"
-if [ -z "${HOST_FLAGS:-}" ]; then
-    answer=$(make -s --no-print-directory test-env)
-    eval "export $answer"
-fi
-case $BUILD in /*) ;; *) export BUILD=$root/$BUILD ;; esac
+. "$(dirname "${BASH_SOURCE[0]}")/../environment.sh"
+cd "$ROOT"
 list=${SURVIVORS:-tests/mutants/survivors.txt}
 share=${SHARE:-4}
 
@@ -25,10 +20,10 @@ one() {
     mkdir -p "$dir/$folder"
     cp "$folder"/*.cu "$dir/$folder"
     "$work/mutants" "$program.cu" "$number" >"$dir/$program.cu"
-    case $program-$OPENMP in canonical_tree/*-yes) flags+=(-fopenmp) ;; esac
+    read -ra flags <<<"$(openmp_flag "$program")"
     local verdict=survived
     for build in nofmad fmad; do
-        [ "$build" = nofmad ] || [ "$DEVICE" = gpu ] || [ "$FMA" = yes ] || continue
+        [ "$build" = nofmad ] || have_fma || continue
         if ! bash tools/compile.sh "$dir/$program.cu" "$dir/program" "$build" "${flags[@]}" >/dev/null 2>&1; then
             verdict=unbuilt
             break
@@ -72,11 +67,7 @@ trap 'rm -rf "$work"' EXIT
 $CC -std=c11 -O1 -Wall -Wextra -o "$work/mutants" tests/mutants/mutants.c
 
 programs=("$@")
-if [ $# -eq 0 ]; then
-    for file in */*.cu; do
-        [ ! -e "expected_output/$(basename "$file" .cu).txt" ] || programs+=("${file%.cu}")
-    done
-fi
+[ $# -gt 0 ] || mapfile -t programs < <(programs)
 for program in "${programs[@]}"; do
     [ -e "expected_output/${program##*/}.txt" ] || { echo "no such program: $program" >&2; exit 2; }
     # The unchanged program must pass, or every mutant would count as killed.

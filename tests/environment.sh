@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# Sourced by helper.bash and by the tests' scripts: what the Makefile found out (`make test-env`; BUILD is a
+# whole path then), and what they do alike.
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [ -z "${HOST_FLAGS:-}" ]; then
+    if ! answer=$(make -s --no-print-directory -C "$ROOT" test-env) || [ -z "$answer" ]; then
+        echo "the Makefile did not answer (make test-env)" >&2
+        exit 1
+    fi
+    eval "export $answer"
+fi
+case $BUILD in /*) ;; *) export BUILD=$ROOT/$BUILD ;; esac
+
+# The course's programs, LESSON/PROGRAM, one a line.
+programs() {
+    local file
+    for file in "$ROOT"/*/*.cu; do
+        file=${file#"$ROOT/"} file=${file%.cu}
+        [ ! -e "$ROOT/expected_output/${file##*/}.txt" ] || echo "$file"
+    done
+}
+
+have_fma() { [ "$DEVICE" = gpu ] || [ "$FMA" = yes ]; }
+
+# The flag of the programs that use OpenMP: openmp_flag PROGRAM, a path without .cu.
+openmp_flag() {
+    case $OPENMP-${SANITIZE:-}-$1 in yes--*canonical_tree/*) echo -fopenmp ;; esac
+}
+
+# PATH for a bats that runs inside of a bats: that one's own folder has an inner script of this name.
+outer_path() { printf '%s' "$PATH" | sed 's|[^:]*/libexec/bats-core:||g'; }
+
+# copy_tree FOLDER: the tree without what was built or fetched.
+copy_tree() {
+    mkdir -p "$1"
+    tar -C "$ROOT" -cf - --exclude='./build*' --exclude=./.git --exclude='./.cccl*' --exclude='./.toolkit*' . |
+        tar -C "$1" -xf -
+}
