@@ -137,8 +137,8 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     assert_output 'make check DEVICE=gpu needs a usable card: no driver'
 }
 
-@test "check: .ci/run runs the suite, strictly, and its list holds nothing but reasons that a test has" {
-    run grep -c '^make check STRICT=1$' "$ROOT/.ci/run"
+@test "check: .ci/run runs all tests, strictly, and its list holds nothing but reasons that a test has" {
+    run grep -c '^make check-all STRICT=1$' "$ROOT/.ci/run"
     assert_output 1
     local reason
     eval "$(sed -n "/^SKIPS='/,/'\$/p" "$ROOT/.ci/run")"
@@ -147,4 +147,33 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
         grep -qF -e "skip \"$reason\"" -e "skip '$reason'" "$ROOT"/tests/*.bats "$ROOT"/tests/long/*.bats "$ROOT/tests/helper.bash" ||
             fail "no test is skipped for '$reason'"
     done <<<"$SKIPS"
+}
+
+@test "repeats: a test that fails now and then is named with how often; so is a suite that does not run" {
+    # A make whose suite has a test that fails in every third run.
+    cat >bin/make <<'MAKE'
+#!/bin/sh
+echo "$*" >>asked
+case $(($(wc -l <asked) % 3)) in
+    0) printf '1..2\nok 1 steady in 1ms\nnot ok 2 now and then in 5ms\n# why\n1 s\n1 passed, 1 failed, 0 skipped\n'; exit 2 ;;
+    *) printf '1..2\nok 1 steady in 1ms\nok 2 now and then in 5ms\n1 s\n2 passed, 0 failed, 0 skipped\n' ;;
+esac
+MAKE
+    chmod +x bin/make
+    MAKE=$PWD/bin/make run bash "$ROOT/tests/repeats.sh" 7 tests/a.bats tests/b.bats
+    assert_failure 1
+    assert_line '2 of 7: 2 passed, 0 failed, 0 skipped'
+    assert_line '3 of 7: 1 passed, 1 failed, 0 skipped'
+    assert_line '# why'
+    last_line 'failed 2 of 7: now and then'
+    run sort -u asked
+    assert_output --partial "-C $ROOT check TESTS=tests/a.bats tests/b.bats BUILD="
+    MAKE=$PWD/bin/make run bash "$ROOT/tests/repeats.sh" 1
+    assert_success
+    MAKE=false run bash "$ROOT/tests/repeats.sh" 2
+    assert_failure 1
+    last_line 'failed 2 of 2: make check itself'
+    run bash "$ROOT/tests/repeats.sh" often
+    assert_failure 2
+    assert_output 'usage: repeats.sh TIMES [FILE.bats ...]'
 }

@@ -21,7 +21,8 @@ opened() {
     local src=$1
     shift
     # shellcheck disable=SC2086 # lists of words
-    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=1 -I"$ROOT/cpu" "$@" -H -M "$src" 2>log | tr -s '[:space:]\\' '\n' | grep / >opened.M
+    $CXX $HOST_FLAGS $MFMA -DCUDA_CPU_FMAD=1 -I"$ROOT/cpu" "$@" -H -M "$src" 2>log |
+        sed 's/\\$//; s/\\ /\x01/g' | tr -s '[:space:]' '\n' | tr '\001' ' ' | grep / >opened.M
     sed -n 's/^\.\.*  *//p' log >opened.H
     [ -s opened.H ] && [ -s opened.M ]
     sort -u opened.H opened.M | xargs -d '\n' realpath -sm -- | sort -u
@@ -42,7 +43,7 @@ flags_of() {
         local flags
         flags=$(flags_of "$@")
         "$BUILD/tools/cu_rewrite" "$1" >in.cpp
-        eval "opened in.cpp -iquote ${1%/*} $flags" >files || { echo "$1 cannot be read; see above"; cat log; return 1; }
+        eval "opened in.cpp -iquote \"\${1%/*}\" $flags" >files || { echo "$1 cannot be read; see above"; cat log; return 1; }
         grep -qxF "$ROOT/cpu/cuda_runtime.h" files
         # CCCL asks by __has_include for headers that it then leaves alone, and clang's -M names them.
         case $#-$($CXX --version) in 2-*clang*) xargs -d '\n' realpath -sm -- <opened.H | sort -u >files ;; esac

@@ -191,11 +191,9 @@ double_pair 0x7ebda3d516432f7b'
 @test "the host branch on AArch64, as a plain nvcc line's host compiler takes it" {
     require_aarch64
     cd "$BATS_TEST_TMPDIR"
-    flags="-std=c++17 -DPI_LOG2_TERMS=18 -DTRIALS=1000 -I$BATS_FILE_TMPDIR -x c++ $PARTS/host_branch.cu"
-    # shellcheck disable=SC2086 # lists of words
-    $CXX -O2 -ffp-contract=off -o here $flags
-    # shellcheck disable=SC2086
-    aarch64-linux-gnu-g++ -O3 -o arm $flags
+    flags=(-std=c++17 -DPI_LOG2_TERMS=18 -DTRIALS=1000 -I"$BATS_FILE_TMPDIR" -x c++ "$PARTS/host_branch.cu")
+    $CXX -O2 -ffp-contract=off -o here "${flags[@]}"
+    aarch64-linux-gnu-g++ -O3 -o arm "${flags[@]}"
     ./here >here.out
     aarch64_run ./arm >arm.out
     assert_equal "$(head -n 4 arm.out)" "$(head -n 4 here.out)"

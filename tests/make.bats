@@ -353,7 +353,7 @@ END
 @test "only a folder with our marker is built in or removed" {
     mkdir "$BATS_TEST_TMPDIR/home"
     echo keep >"$BATS_TEST_TMPDIR/home/me"
-    for folder in "$BATS_TEST_TMPDIR/home" tests ./cpu fpmp_pi/../.git . ..; do
+    for folder in "$BATS_TEST_TMPDIR/home" tests ./cpu fpmp_pi/../.ci . ..; do
         run mk DEVICE=cpu BUILD="$folder"
         assert_failure 2
         assert_output --partial 'is a folder with other things in it: name one that is empty or not there yet'

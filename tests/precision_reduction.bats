@@ -231,8 +231,8 @@ tree:        0x40000000  2'
         [ -e "$BATS_FILE_TMPDIR/$program" ] || continue
         "$BATS_FILE_TMPDIR/$program" | sed -n 's/^gate: \(.*[^ ]\) *passed$/\1/p' | sort -u >"$BATS_TEST_TMPDIR/names"
         [ -s "$BATS_TEST_TMPDIR/names" ]
-        grep -lx "program: tests/precision_reduction/$program" "$CHECKS"/faults/*.patch |
-            xargs sed -n 's/^expect: gate //p' | sort -u >"$BATS_TEST_TMPDIR/failed_by_a_fault"
+        grep -lxZ "program: tests/precision_reduction/$program" "$CHECKS"/faults/*.patch |
+            xargs -0 sed -n 's/^expect: gate //p' | sort -u >"$BATS_TEST_TMPDIR/failed_by_a_fault"
         run comm -23 "$BATS_TEST_TMPDIR/names" "$BATS_TEST_TMPDIR/failed_by_a_fault"
         assert_output ''
     done

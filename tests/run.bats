@@ -56,7 +56,8 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
 @test "run: on a terminal one progress line that goes, and colour unless NO_COLOR" {
     script --version >/dev/null 2>&1 || skip "no script (Debian: apt-get install bsdutils)"
     good good
-    on_terminal() { run environment "$@" script -qec "bash '$ROOT/tools/run.sh' x/good" /dev/null; }
+    # shellcheck disable=SC2016 # the inner shell's own
+    on_terminal() { run environment "$@" RUN="$ROOT/tools/run.sh" script -qec 'bash "$RUN" x/good' /dev/null; }
     on_terminal TERM=xterm
     assert_success
     assert_output --partial $'\r\e[Krunning good, build fmad\r\e[K'

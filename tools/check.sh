@@ -46,10 +46,12 @@ unset STRICT SKIPS
 
 mkdir -p "$BUILD/tmp"
 tap=$BUILD/tmp/check.$$.tap
-trap 'rm -f "$tap"' EXIT
+# The tests build in folders of their own, and a build folder's path has no blank.
+case $BUILD in *[!A-Za-z0-9._/-]*) tmp=$(mktemp -d) ;; *) tmp=$BUILD/tmp ;; esac
+trap 'rm -f "$tap"; [ "$tmp" = "$BUILD/tmp" ] || rm -rf "$tmp"' EXIT
 start=$SECONDS
 status=0
-TMPDIR=$BUILD/tmp bats --formatter tap --timing ${jobs[@]+"${jobs[@]}"} "$@" | tee "$tap" || status=$?
+TMPDIR=$tmp bats --formatter tap --timing ${jobs[@]+"${jobs[@]}"} "$@" | tee "$tap" || status=$?
 
 count() { grep -cE "$1" "$tap" || true; }
 # The skipped tests, one a line: name, tab, reason. Older versions of Bats put the reason in brackets.

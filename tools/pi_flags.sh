@@ -47,22 +47,20 @@ if [ -n "$header" ]; then
             [ -n "$cccl" ] ||
                 fail "$header is CCCL's: \`make cccl\` fetches it, or name a checkout or an unpacked cuda-cccl wheel: CCCL=dir"
             [ -d "$cccl" ] || fail "CCCL='$cccl' is no folder"
-            found=
             # An include root itself, what make cccl keeps, a wheel, a checkout.
-            for roots in "$cccl" "$cccl/include" "$cccl/cuda/cccl/headers/include" "$cccl/libcudacxx/include $cccl/cub $cccl/thrust"; do
-                # The first root is libcudacxx's; a folder name with a blank in it is not looked into.
-                if [ -e "${roots%% *}/cuda/std/version" ]; then
-                    found=$roots
-                    break
-                fi
+            roots=()
+            for root in "$cccl" "$cccl/include" "$cccl/cuda/cccl/headers/include" "$cccl/libcudacxx/include"; do
+                [ ! -e "$root/cuda/std/version" ] || { roots=("$root"); break; }
             done
-            [ -n "$found" ] || fail "CCCL='$cccl' is neither a CCCL checkout nor an unpacked cuda-cccl wheel (no cuda/std/version in it)"
-            if [ ! -e "${found%% *}/$path" ]; then
-                version=$(sed -n 's/^# *define CCCL_VERSION \([0-9]*\).*/\1/p' "${found%% *}/cuda/std/__cccl/version.h" 2>/dev/null)
+            [ ${#roots[@]} -gt 0 ] || fail "CCCL='$cccl' is neither a CCCL checkout nor an unpacked cuda-cccl wheel (no cuda/std/version in it)"
+            if [ ! -e "$root/$path" ]; then
+                version=$(sed -n 's/^# *define CCCL_VERSION \([0-9]*\).*/\1/p' "$root/cuda/std/__cccl/version.h" 2>/dev/null)
                 [ -z "$version" ] || version=" $((version / 1000000)).$((version / 1000 % 1000)).$((version % 1000))"
                 fail "CCCL='$cccl' is CCCL$version, which has no $header; 3.6.0 has cuda/fpmp, cuda/fpmp_math, cuda/fpemu and cuda/fptool (\`make cccl\`)"
             fi
-            for root in $found; do flags+=("-I$root"); done
+            # A checkout has CUB and Thrust in folders of their own.
+            [ "$root" != "$cccl/libcudacxx/include" ] || roots+=("$cccl/cub" "$cccl/thrust")
+            for root in "${roots[@]}"; do flags+=("-I$root"); done
             # Else libcudacxx looks for cuda_fp16.h, which the CPU default has not.
             [ "${DEVICE:-}" != cpu ] || flags+=("-DCCCL_DISABLE_FP16_SUPPORT")
             ;;

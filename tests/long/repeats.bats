@@ -1,0 +1,12 @@
+# The tests with threads, processes and time in them, again: what fails now and then is a failure.
+load ../helper
+
+@test "tests with threads, processes and time do not fail now and then" {
+    local files=() name
+    for name in cpu_runtime cpu_sanitize day68_reproducibility canonical_tree fused_tree tree_in_graph make run bench; do
+        files+=("tests/$name.bats")
+    done
+    run bash "$ROOT/tests/repeats.sh" 2 "${files[@]}"
+    assert_success
+    assert_line --regexp '^2 of 2: [1-9][0-9]+ passed, 0 failed, '
+}
