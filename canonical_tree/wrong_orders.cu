@@ -79,6 +79,16 @@ static bool showsOnAll(const bool* same) {
     return floats && doubles && !same[kMix];
 }
 
+// The input of lesson 1: thousandths from 1 to 2.
+static std::vector<float> lesson1Input(size_t n) {
+    std::vector<float> x(n);
+    for (size_t i = 0; i < n; ++i) {
+        volatile float product = (float)(i % 1000) * 0.001f;  // never fused
+        x[i] = 1.0f + product;
+    }
+    return x;
+}
+
 #ifndef WRONG_ORDERS_NO_MAIN
 constexpr size_t kSlots = 1793;                         // eight leaves, the last of one sample
 constexpr size_t kInput = std::max(kElements, kSlots);  // no gate without an input
@@ -136,18 +146,13 @@ static void tableOrders() {
     gate(hidden[0] == '\0', "each wrong order shows", "first that does not: %s", hidden);
 }
 
-// The same orders on lesson 1's input, thousandths from 1 to 2: as floats most hide, and the same
-// floats as doubles add up exactly, so there all do. And on operators that need no order.
+// The same orders on lesson 1's input: as floats most hide, and the same floats as doubles add up
+// exactly, so there all do. And on operators that need no order.
 static void tableInputsThatHide() {
     const std::vector<float> samplesFloat = samples<float>(kInput);
     const std::vector<unsigned> integers = samples<unsigned>(kElements);
-    std::vector<float> floats(kElements);
-    std::vector<double> doubles(kElements);
-    for (size_t i = 0; i < kElements; ++i) {
-        volatile float product = (float)(i % 1000) * 0.001f;  // never fused
-        floats[i] = 1.0f + product;
-        doubles[i] = floats[i];
-    }
+    const std::vector<float> floats = lesson1Input(kElements);
+    const std::vector<double> doubles(floats.begin(), floats.end());
     bool exact = true;
     unsigned long long tree[5] = {};
     puts("\norder, where it hides   lesson 1's floats  as doubles  unsigned sum  max   all");

@@ -251,7 +251,7 @@ static void gateErrorOfSum(const float* errors, float expected, const char* name
 }
 static void gateErrorsOfSums() {
     volatile float a = 1.0f;
-    volatile float b = 1.0f / (1 << 25);  // a + b rounds to a: the error is b
+    volatile float b = 1.5f / (1 << 25);  // a + b rounds to a, a - b does not: the error is b
     float onHost[2];
     float onDevice[2] = {NAN, NAN};
     float* deviceErrors;

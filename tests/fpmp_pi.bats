@@ -295,6 +295,27 @@ double_pair 0x7ebda3d516432f7b'
     done
 }
 
+@test "CCCL: rows that are near pass the tour's gate, a row that is not finite too; one farther away does not" {
+    require_cccl
+    require_cpu
+    cd "$BATS_TEST_TMPDIR"
+    # On a CPU host and device agree in all bits: two of the device's rows are changed.
+    cp "$PI" .
+    mutate "$TOUR" far.cu 's/(?= {4}printf\("\\n%-22s %-7s %24s)/    for (int i = 0; i < record.count; ++i) {
+        if (strcmp(names[i], "a\/b") == 0) device[i] = device[i] * Type(1 + atof(getenv("DISTANCE")));
+        if (strcmp(names[i], "inf+1.0f") == 0) device[i] = Type(NAN);
+    }\n/'
+    eval "flags=($(CCCL=$(cccl_dir) PI_FP_T=cuda::fp32mp2 PI_FP_HEADER="<cuda/fpmp>" bash "$ROOT/tools/pi_flags.sh"))"
+    compile far.cu far nofmad -O1 "${flags[@]}"
+    DISTANCE=1e-9 run ./far
+    assert_success
+    assert_line --regexp '^gate: host and device: near +passed$'
+    assert_line 'same bits on host and device: 30 of 32'
+    DISTANCE=1e-5 run --separate-stderr ./far
+    assert_failure 1
+    assert_equal "${stderr_lines[0]}" 'gate failed: host and device: near: in 31 of 32'
+}
+
 @test "CCCL: nvcc takes the type's name, comma and all" {
     require_nvcc
     cd "$BATS_TEST_TMPDIR"
@@ -443,6 +464,34 @@ header_lines() {
     have_fma || return 0
     ./large.fmad >out
     assert_equal "$(hash_in out partials)" 0x907ea77dd129ee85
+}
+
+@test "cuda::fp64emu is held against double up to 2^26 terms, and no further: there the builds differ" {
+    [ -n "${ALL:-}" ] || [ "$DEVICE" = gpu ] || skip "some seconds on a CPU: check-all"
+    cd "$BATS_TEST_TMPDIR"
+    # A float of that name, so that the gate fails wherever it is asked, in seconds.
+    cat >emu.h <<'END'
+namespace cuda {
+struct fp64emu {
+    float value;
+    fp64emu() = default;
+    __host__ __device__ fp64emu(float x) : value(x) {}
+    __host__ __device__ operator float() const { return value; }
+};
+}
+END
+    for terms in 26 27; do
+        compile "$PI" emu nofmad -DPI_FP_T=cuda::fp64emu -DPI_FP_HEADER="\"$PWD/emu.h\"" -DPI_LOG2_TERMS=$terms
+        run --separate-stderr ./emu
+        if [ $terms = 26 ]; then
+            assert_failure 1
+            assert_regex "${stderr_lines[0]}" "^gate failed: cuda::fp64emu: double's partials: 0x"
+        else
+            assert_success
+            refute_line --partial "double's partials"
+            assert_line --regexp '^gate: cuda::fp64emu: constant partials +passed$'
+        fi
+    done
 }
 
 @test "embed.cu: the errors' bits are the same in both builds, the plain expression's are not" {

@@ -129,6 +129,11 @@ static void samples() {
             canonicalBits(g_doubles[i]) != canonicalBits(sampleAt<double>(i)) ||
             g_integers[i] != sampleAt<unsigned long long>(i))
             wrong("sample %zu", i);
+    // In double the product is exact, and so is the sum: one rounding each, as in float.
+    const std::vector<float> lesson1 = lesson1Input(3000);
+    for (size_t i = 0; i < lesson1.size(); ++i)
+        if (lesson1[i] != (float)(1.0 + (float)((double)(i % 1000) * 0.001f)))
+            wrong("lesson 1's sample %zu", i);
 }
 
 static void hostSizes() {

@@ -41,6 +41,7 @@ static const struct {
     {"sub*1(/sub)", "1 1 1 1"},
     {"sqrt(0)", "0 0 0 0"},
     {"sqrt(-0)", "-0 -0 -0 -0"},
+    {"sqrt(-0,0)", "-0 -0 -0 -0"},
     {"sqrt(0,u*u)(/u)", "1 1 1 1"},
     {"nan==nan", "0 0 0 0"},
     {"nan!=nan", "1 1 1 1"},
@@ -103,6 +104,7 @@ __device__ int specialValues(const T* in, double* out) {
     out[i++] = (double)(subnormal * P(1.0f)) / (double)subnormal;
     out[i++] = (double)sqrt(zero);
     out[i++] = (double)sqrt(-zero);
+    out[i++] = (double)sqrt(P(-in[1]));  // the low limb is 0, and not -0
     out[i++] = (double)sqrt(P(in[1], u * u)) / (double)u;  // what a low pair is after cancellation
     const P nan = inf - inf;
     out[i++] = nan == nan;
