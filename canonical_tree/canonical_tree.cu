@@ -329,7 +329,7 @@ constexpr int kThreadCounts[] = {1, 2, 3, 4, 8};
 constexpr unsigned kGrids[] = {64, 256, 1024};
 constexpr size_t kSmallSizes[] = {1, 2, 255, 256, 257, 511, 513, 1025, 1281, 1793, 8449};
 constexpr size_t kSamples = std::max(kElements, (size_t)8449);  // the gates need the small sizes
-constexpr size_t kWork = std::max(kSamples / kLeaf + 1, kGrids[2] * kLeaf);
+static const size_t kWork = treeWorkCount(kSamples);
 static void *g_in, *g_work0, *g_work1, *g_result;  // on the device, for each type in turn
 
 // A way to the tree, and its number: of threads asked for, or of samples per chunk.
@@ -428,7 +428,7 @@ __global__ void strideSums(const float* in, size_t n, float* sums) {
 
 // The symptom: bits that move with the threads, in OpenMP's own sum, or with the grid.
 static void tableContrast() {
-    std::vector<float> x(kElements);
+    std::vector<float> x(kElements, NAN);  // a sample left out shows
     for (size_t i = 0; i < kElements; ++i) {
         volatile float product = (float)(i % 1000) * 0.001f;  // lesson 1's input, never fused
         x[i] = 1.0f + product;
@@ -448,13 +448,17 @@ static void tableContrast() {
         }
         printf("omp reduction, %d asked  %6d  0x%08llx\n", asked, ran, canonicalBits(sum));
     }
-    const size_t bytes = kElements * sizeof(float);
-    CUDA_CHECK(cudaMemcpy(g_in, samples<float>(), bytes, cudaMemcpyHostToDevice));
+    const size_t all = kElements * sizeof(float);
+    CUDA_CHECK(cudaMemcpy(g_in, samples<float>(), all, cudaMemcpyHostToDevice));
     for (unsigned blocks : kGrids) {
         x.resize(blocks * kLeaf);
-        strideSums<<<blocks, (unsigned)kLeaf>>>((float*)g_in, kElements, (float*)g_work0);
+        const size_t bytes = x.size() * sizeof(float);
+        float* sums;
+        CUDA_CHECK(cudaMalloc(&sums, bytes));
+        strideSums<<<blocks, (unsigned)kLeaf>>>((float*)g_in, kElements, sums);
         CUDA_CHECK(cudaGetLastError());
-        CUDA_CHECK(cudaMemcpy(x.data(), g_work0, 4 * x.size(), cudaMemcpyDeviceToHost));
+        CUDA_CHECK(cudaMemcpy(x.data(), sums, bytes, cudaMemcpyDeviceToHost));
+        CUDA_CHECK(cudaFree(sums));
         printf("grid-stride, %4u blocks      -  0x%08llx\n", blocks,
                treeBits(Sum<float>(), x.data(), x.size(), nullptr, {kDefinition, 0}));
     }

@@ -453,6 +453,13 @@ static void threads() {
         most = std::max(most, ran);
     }
     printf("at most %d threads ran\n", most);
+    // They are counted where a single group of leaves is shared out, too.
+    for (int asked : {2, 3}) {
+        int few = asked, many = asked;
+        hostBits(Mix(), 257, 0, &few);
+        hostBits(Mix(), n, 0, &many);
+        if (few != many) wrong("threads that ran for one group: %d, for 66 groups %d", few, many);
+    }
 }
 
 static void refusals() {
@@ -521,33 +528,39 @@ static void refusals() {
 static void errors() {
     makeSamples(2048);
     const Sum<float> op;
-    const auto tree = [&] {
-        return deviceTree(op, (float*)g_in, 1025, nullptr, (float*)g_work0, (float*)g_work1,
-                          g_capacity, (float*)g_result, 0);
+    const auto tree = [&](size_t n) {
+        return deviceTree(op, (float*)g_in, n, nullptr, (float*)g_work0, (float*)g_work1,
+                          treeWorkCount(n), (float*)g_result, 0);
     };
     fill<float>(1025);
     CUDA_CHECK(cudaMemset(g_result, 0xff, 4));
     void* none;
     const cudaError_t earlier = cudaMalloc(&none, (size_t)1 << 60);
-    const char* error = tree();
+    const char* error = tree(1025);
     if (earlier == cudaSuccess || !error || strcmp(error, cudaGetErrorString(earlier)) != 0)
         wrong("an earlier error was not returned: %s", error ? error : "none");
     cudaGetLastError();
     unsigned bits;
     CUDA_CHECK(cudaMemcpy(&bits, g_result, 4, cudaMemcpyDeviceToHost));
     if (bits != 0xffffffff) wrong("something was computed after an earlier error");
+    // As many leaves as a grid has blocks break no rule: what comes back is the earlier error.
+    cudaMalloc(&none, (size_t)1 << 60);
+    error = tree((size_t)0x7fffffff * kLeaf);
+    if (!error || strcmp(error, cudaGetErrorString(earlier)) != 0)
+        wrong("2^31 - 1 leaves are refused: %s", error ? error : "accepted");
+    cudaGetLastError();
     // While a stream is captured, nothing may go into the default one.
     cudaStream_t stream;
     cudaGraph_t graph = nullptr;
     CUDA_CHECK(cudaStreamCreate(&stream));
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    error = tree();
+    error = tree(1025);
     if (!error) wrong("a launch's error was not returned");
     printf("%s\n", error);
     cudaStreamEndCapture(stream, &graph);
     cudaGetLastError();
     CUDA_CHECK(cudaStreamDestroy(stream));
-    checkTree(tree());
+    checkTree(tree(1025));
     CUDA_CHECK(cudaMemcpy(&bits, g_result, 4, cudaMemcpyDeviceToHost));
     if (bits != kKnownAnswers[0].floatSum) wrong("the tree after the errors: 0x%x", bits);
 }

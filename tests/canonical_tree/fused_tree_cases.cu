@@ -2,7 +2,7 @@
 //
 //   fused_tree_cases [GROUP ...]
 //
-// Groups: small leaves powers slots zeros refused captured sizes big; without a name all but big,
+// Groups: small leaves powers slots zeros refused captured sizes top big; without one all but big,
 // which takes 17 GiB. Prints a line per check with the number of its cases, and on stderr the first
 // wrong case of each check. Every check has a fault in faults/ that shows it: fused_tree.bats.
 #define FUSED_TREE_NO_MAIN
@@ -328,6 +328,29 @@ static void sizes() {
     }
 }
 
+// The levels above alone. 32 warps take 4,096 nodes; above that, some take more groups than one.
+static void top() {
+    for (size_t count : {4096, 4097, 5000, 9000}) {
+        std::vector<float> level = samples<float>(count);
+        const size_t bytes = sizeof(float) * count;
+        float *node, *result, got;
+        CUDA_CHECK(cudaMalloc(&node, 2 * bytes));
+        CUDA_CHECK(cudaMalloc(&result, sizeof got));
+        CUDA_CHECK(cudaMemset(node, 0xff, 2 * bytes));
+        CUDA_CHECK(cudaMemcpy(node, level.data(), bytes, cudaMemcpyHostToDevice));
+        fusedTop<<<1, 1024>>>(Sum<float>(), identityOf(Sum<float>()), node, count, result);
+        CUDA_CHECK(cudaGetLastError());
+        CUDA_CHECK(cudaMemcpy(&got, result, sizeof got, cudaMemcpyDeviceToHost));
+        for (size_t left = count; left > 1; left = (left + 1) / 2) {
+            for (size_t i = 0; i < left / 2; ++i) level[i] = level[2 * i] + level[2 * i + 1];
+            if (left % 2 != 0) level[left / 2] = level[left - 1];
+        }
+        holds("sum float", canonicalBits(got) == canonicalBits(level[0]),
+              std::to_string(count) + " nodes");
+        for (float* p : {node, result}) CUDA_CHECK(cudaFree(p));
+    }
+}
+
 // More than 2^32 samples on a card: against the leaves of the definition, from samples that are
 // computed anew on the host, so that no host memory of that size is needed.
 __global__ void fillSamples(float* in, size_t n) {
@@ -361,9 +384,11 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         void (*run)();
-    } groups[] = {{"small", allSmall},    {"leaves", leafCounts}, {"powers", allPowers},
-                  {"slots", allSlots},    {"zeros", allZeros},    {"refused", refusals},
-                  {"captured", captured}, {"sizes", sizes},       {"big", big}};
+    } groups[] = {{"small", allSmall},    {"leaves", leafCounts},
+                  {"powers", allPowers},  {"slots", allSlots},
+                  {"zeros", allZeros},    {"refused", refusals},
+                  {"captured", captured}, {"sizes", sizes},
+                  {"top", top},           {"big", big}};
     int known = 0;
     int wrong = 0;
     for (const auto& group : groups) {
