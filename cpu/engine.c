@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <link.h>
@@ -39,6 +40,14 @@ void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 enum { TSAN_SYNC = 0, TSAN_NO_SYNC = 1 };
+/* From clang 14 and g++ 13 on, ThreadSanitizer keeps 255 threads apart: of more, it forgets what most of them
+ * did. So there are two workers then, and in a block every 113th thread counts as one and the same: few
+ * programs have threads at that distance meet. */
+#if (defined(__clang__) && __clang_major__ >= 14) || (!defined(__clang__) && __GNUC__ >= 13)
+enum { TSAN_THREADS = 113, TSAN_WORKERS = 2 };
+#else
+enum { TSAN_THREADS = 1024, TSAN_WORKERS = 256 };
+#endif
 #define RELEASE(place) __tsan_release(place)
 #define ACQUIRE(place) __tsan_acquire(place)
 #else
@@ -201,7 +210,8 @@ UNSEEN __attribute__((noinline)) static void make_fiber(struct worker *w, unsign
     annotation(w, f)->bytes = STACK_BYTES;
 #endif
 #ifdef CUDA_CPU_TSAN
-    annotation(w, f)->tsan = __tsan_create_fiber(0);
+    annotation(w, f)->tsan =
+        index < TSAN_THREADS ? __tsan_create_fiber(0) : annotation(w, &w->fibers[index - TSAN_THREADS])->tsan;
 #endif
 }
 
@@ -607,6 +617,13 @@ static void start_pool(void) {
         want = (unsigned)n;
     }
     if (want > MAX_WORKERS) want = MAX_WORKERS;
+#ifdef CUDA_CPU_TSAN
+    if (want > TSAN_WORKERS) want = TSAN_WORKERS;
+#endif
+    /* Half of what this user may start is left to the program's own threads. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NPROC, &limit) == 0 && want > limit.rlim_cur / 2)
+        want = limit.rlim_cur < 4 ? 1 : (unsigned)(limit.rlim_cur / 2);
     pool.workers = 1;
     while (pool.workers < want) {
         pthread_t thread;

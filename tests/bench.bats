@@ -76,7 +76,7 @@ printf '#!/bin/sh\necho ran\n' >"$out"
 chmod +x "$out"
 END
     chmod +x bin/nvcc
-    card() { bench DEVICE=gpu ARCH=sm_90 NVCC="$PWD/bin/nvcc" HOST_FLAGS=-O3 OPENMP=no "$@" bash "$ROOT/tests/bench/run_canonical_tree.sh"; }
+    card() { bench DEVICE=gpu ARCH=sm_90 NVCC="$PWD/bin/nvcc" CCBIN= HOST_FLAGS=-O3 OPENMP=no "$@" bash "$ROOT/tests/bench/run_canonical_tree.sh"; }
     card CCCL=
     assert_success
     assert_line ran

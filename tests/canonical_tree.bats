@@ -66,7 +66,7 @@ check() {
     dir=$(TMPDIR=/tmp mktemp -d)
     chmod 755 "$dir"
     cp "$(program canonical_tree nofmad)" "$dir"
-    run setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "ulimit -u 14 && exec '$dir/canonical_tree'"
+    run setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "ulimit -u 14 && CUDA_CPU_WORKERS=16 exec '$dir/canonical_tree'"
     rm -r "$dir"
     assert_success
     assert_line --regexp '^host, 8 asked +[0-9]+ .* same$'

@@ -12,7 +12,7 @@ setup() {
 cuda_headers() {
     grep -vxF -e "$ROOT/cpu/cuda_runtime.h" -e "$ROOT/cpu/cuda_runtime_api.h" |
         grep -v -F "${CCCL:-/no/cccl}/" |
-        grep -E '(^|/)(cuda[A-Za-z0-9_]*\.h(pp)?|(device|driver|host|builtin|vector)_[a-z_]*\.h(pp)?|math_constants\.h|cuComplex\.h|mma\.h|(nccl|cudnn|cupti)[A-Za-z0-9_]*\.h|(math|sm_[0-9]+|texture|surface|channel|common|library|device_atomic)[a-z0-9_]*(functions|types|descriptor|intrinsics|indirect)\.h(pp)?|cu(blas|fft|rand|solver|sparse)[A-Za-z0-9_]*\.h|nv(rtc|ml|_|JitLink|blas|perf|vm|tx)[A-Za-z0-9_]*\.h|(generated_|fatbinary_)[A-Za-z0-9_]*\.h|crt/[^/]*|cooperative_groups[^/]*|cuda/.*|cccl/.*|thrust/.*|cub/.*)$' ||
+        grep -E '(^|/)(cuda[A-Za-z0-9_]*\.h(pp)?|(device|driver|host|builtin|vector)_[a-z_]*\.h(pp)?|math_constants\.h|cuComplex\.h|mma\.h|(nccl|cudnn|cupti)[A-Za-z0-9_]*\.h|(math|sm_[0-9]+|texture|surface|channel|common|library|device_atomic)[a-z0-9_]*(functions|types|descriptor|intrinsics|indirect)\.h(pp)?|cu(blas|fft|rand|solver|sparse)[A-Za-z0-9_]*\.h|nv(rtc|ml|_|JitLink|blas|perf|vm|tx|Fatbin|PTXCompiler|jpeg|sandboxutils)[A-Za-z0-9_]*\.h|npp[a-z_]*\.h|cufile\.h|(generated_|fatbinary_)[A-Za-z0-9_]*\.h|crt/[^/]*|cooperative_groups[^/]*|cuda/.*|cccl/.*|thrust/.*|cub/.*)$' ||
         true
 }
 

@@ -17,9 +17,11 @@ if [ "${2:-}" = clean ]; then
     fi
     exit 0
 fi
+# Listed before the marker is looked for: it is the first thing that another make puts there.
+others=$(ls -A "$build" 2>/dev/null)
 if [ -e "$build" ] && [ ! -d "$build" ]; then
     echo "BUILD='$build' is a file, not a folder"
-elif [ -d "$build" ] && [ ! -f "$marker" ] && [ -n "$(ls -A "$build" 2>/dev/null)" ]; then
+elif [ -n "$others" ] && [ ! -f "$marker" ]; then
     echo "BUILD='$build' is a folder with other things in it: name one that is empty or not there yet"
 elif ! { mkdir -p "$build" && : >>"$marker" && [ -w "$build" ]; } 2>/dev/null; then
     echo "the folder BUILD='$build' cannot be written; another: make BUILD=dir"
