@@ -171,7 +171,7 @@ $(LESSONS):
 	+@$(MAKE) --no-print-directory run LESSON=$@
 
 aarch64 := $(if $(filter check test-tools,$(MAKECMDGOALS)),$(shell command -v aarch64-linux-gnu-gcc || true))
-test-tools: $(TOOLS)/match $(TOOLS)/gpu_probe $(needed_cpu) $(if $(aarch64),$(needed_cpu:$(BUILD)/cpu/runtime/%=$(BUILD)/cpu/runtime-aarch64/%))
+test-tools: $(watched) $(TOOLS)/match $(TOOLS)/gpu_probe $(needed_cpu) $(if $(aarch64),$(needed_cpu:$(BUILD)/cpu/runtime/%=$(BUILD)/cpu/runtime-aarch64/%))
 check: $(call binaries,$(PROGRAMS)) test-tools
 	@bash tools/check.sh $(TESTS)
 check-all:
