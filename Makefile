@@ -12,7 +12,7 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
 SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
-	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL
+	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC EXERCISE STUDENT FRESH POINTS
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
@@ -42,7 +42,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: build run check check-all doctor match expected types cccl toolkit embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: grade judge-tools build run check check-all doctor match expected types cccl toolkit embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -148,6 +148,19 @@ $(TOOLS)/match: tools/match.c
 $(TOOLS)/gpu_probe: tools/gpu_probe.c
 	$(call compile_c,$(CC),-ldl)
 
+# The CPU default with tools/watched_device.c in front of it, for exercises and grading (tools/judge.sh): the
+# calls that are watched have another name in it.
+watched_calls := cudaMemcpy cudaMemcpyAsync cudaGetDeviceProperties cudaDeviceGetAttribute cudaEventRecord \
+	cudaEventSynchronize cudaEventElapsedTime cudaDeviceSynchronize cudaStreamSynchronize cuda_cpu_run
+watched := $(BUILD)/cpu/watched/watched_device.o $(patsubst cpu/%.c,$(BUILD)/cpu/watched/%.o,$(filter-out cpu/cu_rewrite.c,$(wildcard cpu/*.c)))
+$(BUILD)/cpu/watched/watched_device.o: tools/watched_device.c $(wildcard cpu/*.h)
+	$(call compile_c,$(CC),-pthread -Icpu -c)
+$(BUILD)/cpu/watched/%.o: cpu/%.c $(wildcard cpu/*.h) Makefile $(BUILD)/cpu/runtime.stamp
+	$(call compile_c,$(CC),$(foreach c,$(watched_calls),-D$(c)=unwatched_$(c)) -pthread -Icpu -c)
+grade: judge-tools
+	@bash tools/grade.sh
+judge-tools: $(watched) $(needed_cpu) $(TOOLS)/match
+
 # ---- Commands ------------------------------------------------------------------------------------
 # Under make -k a program that does not compile is a row of the table, and hides no other.
 keep_going := $(findstring k,$(filter-out --%,$(firstword $(MAKEFLAGS))))
@@ -158,7 +171,7 @@ $(LESSONS):
 	+@$(MAKE) --no-print-directory run LESSON=$@
 
 aarch64 := $(if $(filter check test-tools,$(MAKECMDGOALS)),$(shell command -v aarch64-linux-gnu-gcc || true))
-test-tools: $(TOOLS)/match $(TOOLS)/gpu_probe $(needed_cpu) $(if $(aarch64),$(needed_cpu:$(BUILD)/cpu/runtime/%=$(BUILD)/cpu/runtime-aarch64/%))
+test-tools: $(watched) $(TOOLS)/match $(TOOLS)/gpu_probe $(needed_cpu) $(if $(aarch64),$(needed_cpu:$(BUILD)/cpu/runtime/%=$(BUILD)/cpu/runtime-aarch64/%))
 check: $(call binaries,$(PROGRAMS)) test-tools
 	@bash tools/check.sh $(TESTS)
 check-all:
@@ -204,6 +217,7 @@ help:
 #: make cccl                   fetches CCCL's headers into .cccl/: no root, nothing installed
 #: make toolkit                 fetches a whole nvcc into .toolkit/, used where the system has none
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
+#: make grade LESSON=name SRC=file  grades a submission (EXERCISE=n STUDENT=name): see INSTRUCTORS.md
 #: make bench LESSON=name      measures, beside what it is compared to
 #: make sanitize               compute-sanitizer on a card; on the CPU default three of the compiler's
 #: make clean, make help

@@ -25,7 +25,8 @@ refusals() {
                     $heredoc = $2 if /<<(\x27?)([A-Z]+)\1$/;
                 }
                 for (split /\n/, $code) {
-                    next unless />&2|\bfail |misfit=/ || $answers && /\becho /;
+                    # A `fail` of the judge is a verdict on what was handed in.
+                    next unless />&2|\brefuse |misfit=/ || /\bfail / && $file !~ /judge|grade/ || $answers && /\becho /;
                     push @messages, $1 // $2 while /"((?:[^"\\]|\\.)*)"|\x27([^\x27]*)\x27/g;
                 }
             }
