@@ -115,11 +115,12 @@ Then check it:   make exercise N=day68-8'
     assert_equal "$(state day68-8)" begun
 
     # Each check that fails says on which input and why, and opens a hint.
-    run exercise day68-8
+    FRESH=7 run exercise day68-8
     assert_failure 1
     assert_output 'day68-8: not passed yet
   input   n = 4, nofmad
   reason  it is four
+  again   make exercise N=day68-8 FRESH=7
 
 Hint 1 of 3
   What is
@@ -326,8 +327,22 @@ END
     sed -i 's/total = 4;/total = 4/' $copy
     run exercise day68-8
     assert_failure 1
-    assert_output --partial "$copy:3:"
+    assert_line --regexp '^  reason  does not compile: toy\.cu:[34]:[0-9]+: error: '
     refute_output --partial Hint
+    assert_equal "$(state day68-8)" begun
+}
+
+@test "exercise: a check that says something, or stops, has not checked" {
+    exercise day68-8 >/dev/null
+    echo 'no_such_function lesson' >tests/exercises/day68-8/check.sh
+    run exercise day68-8
+    assert_failure 2
+    assert_line --partial 'no_such_function: command not found'
+    assert_line 'day68-8: could not be checked'
+    echo 'exit 1' >tests/exercises/day68-8/check.sh
+    run exercise day68-8
+    assert_failure 2
+    assert_output 'day68-8: could not be checked'
     assert_equal "$(state day68-8)" begun
 }
 
