@@ -371,8 +371,9 @@ END
     assert_line --regexp '^day68-1 +find '
     # One screen.
     [ "${#lines[@]}" -le 24 ]
-    run mk -n exercise N=day68-3 DEVICE=gpu SANITIZE=thread
+    run mk -n exercise N=day68-3 DEVICE=gpu NVCC=no-such-nvcc SANITIZE=thread
     assert_success
+    refute_output --partial fsanitize
     assert_line "bash tools/exercise.sh 'day68-3'"
     run mk exercise N=day68-3 CXX=no-such-compiler
     assert_failure 2
