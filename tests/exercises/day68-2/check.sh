@@ -1,3 +1,4 @@
+            if [ $right = same ]; then too_often=$((too_often + 1)); else too_seldom=$((too_seldom + 1)); fi
 # shellcheck shell=bash
 # The second table of the lesson's program sums 5 elements fewer, with all four grids.
 case $(judged_builds) in *fmad\ *) ;; *) echo "this CPU has no FMA, so there is no fused build to compare" >&2; exit 2 ;; esac
@@ -11,7 +12,7 @@ for n in 4194900 4194902; do
     for build in fused separate; do
         which=fmad
         [ $build = fused ] || which=nofmad
-        wrong=0 moved_too_often=0
+        too_often=0 too_seldom=0
         for blocks in 256 512 2048; do
             said=$(answer_word "n = $n, $build, $blocks blocks" same other) || return 0
             right=same
@@ -21,10 +22,12 @@ for n in 4194900 4194902; do
             [ "$right" = other ] || moved_too_often=1
         done
         # Which line it is, would be the answer.
-        if [ $wrong -gt 0 ] && [ $moved_too_often -eq 1 ]; then
-            fail "n = $n, $build" "$wrong of the 3 answers wrong: the total is the same more often than you say" || return 0
-        elif [ $wrong -gt 0 ]; then
-            fail "n = $n, $build" "$wrong of the 3 answers wrong: the total is another one more often than you say" || return 0
-        fi
+        case $((too_often > 0))$((too_seldom > 0)) in
+        00) continue ;;
+        10) how="the total is the same more often than you say" ;;
+        01) how="the total is another one more often than you say" ;;
+        11) how="in both directions" ;;
+        esac
+        fail "n = $n, $build" "$((too_often + too_seldom)) of the 3 answers are wrong: $how" || return 0
     done
 done
