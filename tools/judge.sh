@@ -12,15 +12,17 @@
 #   same CASE FLAGS... [-- NAME=VALUE...]       SRC and the reference, both builds with FLAGS, run with that
 #                              environment: status and whole output are compared, free fields aside
 #   same_gates CASE FLAGS... [-- NAME=VALUE...] status and gate lines alone
+#   same_values CASE FLAGS... [-- NAME=VALUE...] all other lines
 #   fresh_flags, fresh_words   the parameters of the unannounced input that SEED gives, as flags and in words
 #   flaws                      the flaws of the device (watched_device.c) that this program's gates see
 #   standard                   the three cases: lesson, fresh, flawed
 #   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build. Status 0
 #                              right; 1: its first line of stdout is INPUT|REASON
 #   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
+#                              (HARNESS=FILE.cu: that file, with its line `#include SUBMISSION`, in place of SRC)
 #   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
 #   reference_output BUILD FLAGS... [-- NAME=VALUE...]   the same for the lesson's program; kept in BUILD/reference
-#   judged_builds              `fmad nofmad`, or what there is on this CPU
+#   judged_builds              `fmad nofmad`, what of these there is on this CPU, or JUDGED_BUILDS
 #   answer QUESTION            what SRC, an answer file, has after `QUESTION:`; answer_number QUESTION: as a plain
 #                              number; answer_word QUESTION WORD...: one of these
 # CASE `lesson` and `fresh` are said in words; `flawed` is `fresh` on a device with a flaw; any other is shown as it is.
@@ -32,15 +34,18 @@ export DEVICE BUILD
 CONFINED_BY=${CONFINED_BY:-$(bash "$ROOT/tools/confine.sh" --which)}
 export CONFINED_BY
 references=$BUILD/reference
-compile_seconds=10 run_seconds=20
-# What waits for a processor or for nothing: twice the time.
-confined_compile=(--cpu $compile_seconds --time 60 --memory 2048 --output 64 --processes 16)
-confined_run=(--cpu $run_seconds --time 40 --memory 2048 --output 2 --processes 32)
-[ "$CONFINED_BY" = bubblewrap ] || confined_run[3]=30
+compile_seconds=${COMPILE_SECONDS:-10} run_seconds=${RUN_SECONDS:-20}
+# Of processor time; what waits, for a busy machine or for nothing, has more by the clock.
+confined_compile=(--cpu "$compile_seconds" --time $((6 * compile_seconds)) --memory 2048 --output 64 --processes 16)
+confined_run=(--cpu "$run_seconds" --time $((2 * run_seconds)) --memory 2048 --output 2 --processes 32)
 # One thread for each of so many cores, whatever the machine: 64 of them would need 5 GiB of stacks.
 workers=2
 
-judged_builds() { if [ "${FMA:-yes}" = yes ]; then echo fmad nofmad; else echo nofmad; fi; }
+judged_builds() {
+    if [ -n "${JUDGED_BUILDS:-}" ]; then echo "$JUDGED_BUILDS"
+    elif [ "${FMA:-yes}" = yes ]; then echo fmad nofmad
+    else echo nofmad; fi
+}
 
 fail() {
     # In the C locale no byte is too strange for sed; a control character must not reach a terminal.
@@ -64,7 +69,7 @@ judge_identity() {
     printf '%s' "$identity"
 }
 openmp_flags() { if [ "$LESSON-${OPENMP:-}-${SANITIZE:-}" = canonical_tree-yes- ]; then echo -fopenmp; fi; }
-# Bits are the same from -O2 on, which builds sooner than -O3; at -O1 g++ fuses nothing.
+# Bits are the same at each level at which products and sums are fused (g++: not at -O1); -O2 builds sooner than -O3.
 judged_host_flags() { echo "${JUDGE_HOST_FLAGS:-${HOST_FLAGS/-O3/-O2}}"; }
 
 # The submission in a folder of its own, under a name without surprises: what else lies beside it is not read.
@@ -80,7 +85,7 @@ own_names() {
     name=$(printf '%s' "${SRC##*/}" | sed 's/[&|\\]/\\&/g')
     LC_ALL=C sed "s|$WORK/submission/$PROGRAM\\.cu|$name|g; s|$WORK/||g; s|$ROOT/||g"
 }
-first_error() { own_names <"$1" | grep -E -m 1 '(error|Error|cu_rewrite|:[0-9]+: )' | cut -c 1-300; }
+first_error() { own_names <"$1" | grep -v "^collect2" | grep -E -m 1 "(error|undefined reference|cu_rewrite:|:[0-9]+: )" | cut -c 1-300; }
 
 # confined_build SOURCE OUT BUILD FLAGS...: no word on stdout; the compiler's are in OUT.log.
 confined_build() {
@@ -96,7 +101,7 @@ confined_build() {
 }
 # Files that OUT was built from and that it has no business with: neither the system's nor the course's own nor its own.
 strange_files() {
-    tr ' \\' '\n\n' <"$1.d" | sed -n '/^\//s/:$//p' | sort -u | while IFS= read -r file; do
+    tr ' ' '\n' <"$1.d" | sed -n '/^\//s/:$//p' | sort -u | while IFS= read -r file; do
         case $file in
         "$WORK"/* | "$ROOT"/cpu/* | "$1") ;;
         "$ROOT"/*) [ -n "${CHECKS:-}" ] && [ "${file#"$CHECKS"/}" != "$file" ] || echo "$file" ;;
@@ -114,7 +119,9 @@ built() {
         case $status in
         124 | 125 | 152 | 153) fail "$2" "the compiler $(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_compile[@]}")" ;;
         *)
-            if grep -qE 'out of memory|virtual memory exhausted|bad_alloc|cannot allocate' "$1.log"; then
+            if grep -qE "CPU time limit exceeded|SIGXCPU" "$1.log"; then
+                fail "$2" "the compiler used more than $compile_seconds s of processor time"
+            elif grep -qE 'out of memory|virtual memory exhausted|bad_alloc|cannot allocate' "$1.log"; then
                 fail "$2" "the compiler needed more than 2048 MiB"
             else
                 fail "$2" "does not compile: $(first_error "$1.log" | grep . || echo "status $status")"
@@ -243,9 +250,18 @@ template() {
 }
 gate_lines() { grep -a '^gate' "$1" | sed 's/  */ /g' || true; }
 
-# compare SUBMISSION'S REFERENCE'S all|gates INPUT
+# The first line of the head, of those that name an output, that is not the reference's.
+head_difference() {
+    local key mine theirs
+    for key in program revision contraction type n; do
+        mine=$(grep -a -m 1 "^$key: " "$1" | cut -c 1-100 || true) theirs=$(grep -a -m 1 "^$key: " "$2" || true)
+        [ "$mine" = "$theirs" ] || { echo "its head has '${mine:-no line $key:}', not '$theirs'"; return; }
+    done
+}
+
+# compare SUBMISSION'S REFERENCE'S all|gates|values INPUT
 compare() {
-    local out=$1 want=$2 what=$3 input=$4 status want_status line
+    local out=$1 want=$2 what=$3 input=$4 status want_status line gates
     status=$(cat "$out.status") want_status=$(cat "$want.status")
     case $status in 124 | 125 | 152 | 153) : >"$WORK/hopeless" ;; esac
     if [ "$status" -gt 2 ]; then
@@ -275,15 +291,19 @@ compare() {
                 exit
             }
         }')
-    if [ -n "$line" ]; then
+    if [ -n "$line" ] && [ "$what" != values ]; then
         case $line in "gate failed: "*) line="$(grep -aF -m 1 -- "$line: " "$out.err" | cut -c 1-200 | grep . || echo "$line")" ;; esac
         fail "$input" "$line"
         return 1
     fi
-    if [ "$what" = all ]; then
+    if [ "$what" != gates ]; then
+        line=$(head_difference "$out" "$want")
+        [ -z "$line" ] || { fail "$input" "$line"; return 1; }
         mkdir -p "$out.expected"
-        template "$want" >"$out.expected/wanted.txt"
-        if ! line=$("$BUILD/tools/match" "$out.expected" "$out" 2>&1); then
+        if [ "$what" = values ]; then gates='^gate' ; else gates='^$ never'; fi
+        template "$want" | grep -av "$gates" >"$out.expected/wanted.txt" || true
+        grep -av "$gates" "$out" >"$out.judged" || true
+        if ! line=$("$BUILD/tools/match" "$out.expected" "$out.judged" 2>&1); then
             line=$(printf '%s\n' "$line" | sed -nE 's/^ +(expected|found): +/\1: /p; s/^match: ([^:]*: )?/output: /p' | head -n 2 | tr '\n' ';' | sed 's/;$//; s/;/; /')
             fail "$input" "${line:-the output is another one}"
             return 1
@@ -292,7 +312,8 @@ compare() {
         fail "$input" "the lines of the gates are others: $(diff "$out.wanted" "$out.gates" | grep -m 1 '^[<>]')"
         return 1
     fi
-    if [ "$status" -ne "$want_status" ]; then
+    # A failed gate is another row than the values.
+    if [ "$status" -ne "$want_status" ] && ! { [ "$what" = values ] && [ "$status" -le 1 ]; }; then
         fail "$input" "ended with status $status, not $want_status"
         return 1
     fi
@@ -300,7 +321,7 @@ compare() {
 
 words_of() { # CASE FLAW
     case $1 in
-    lesson) echo "the lesson's own input" ;;
+    lesson) echo "the lesson's own input${2:+, on a device with a flaw ($2)}" ;;
     fresh) fresh_words ;;
     flawed) echo "$(fresh_words), on a device with a flaw ($2)" ;;
     *) echo "$1" ;;
@@ -309,11 +330,13 @@ words_of() { # CASE FLAW
 
 same() { compared all "$@"; }
 same_gates() { compared gates "$@"; }
-compared() { # all|gates CASE FLAGS... [-- NAME=VALUE...]
+same_values() { compared values "$@"; }
+compared() { # all|gates|values CASE FLAGS... [-- NAME=VALUE...]
     local what=$1 word=$2 flags rest binary output build theirs input flaw='' setting status=0 file
     shift 2
     stopped && return 1
     split_arguments "$@"
+    if [ "$word" = lesson ] && [ ${#flags[@]} -eq 0 ]; then read -ra flags <<<"$(lesson_flags)"; fi
     for setting in ${rest[@]+"${rest[@]}"}; do case $setting in WATCH_FLAW=*) flaw=${setting#*=} ;; esac; done
     input=$(words_of "$word" "$flaw")
     build_submission ${flags[@]+"${flags[@]}"} || return 1
@@ -364,6 +387,8 @@ fresh_words() {
     *) echo "n = ${flags[0]#*=}" ;;
     esac
 }
+# CASE `lesson` without flags has these: a hundred runs say no more than ten, and take ten times as long.
+lesson_flags() { case $PROGRAM in reproducibility) echo -DRUNS=10 ;; esac; }
 # Each gate that depends on what comes from the device fails under one of these at least, alone or among few.
 flaws() {
     case $PROGRAM in
@@ -373,6 +398,9 @@ flaws() {
     *) echo bit one nan ;;
     esac
 }
+# The same at the lesson's own size: it alone has gates of the digits and of a pinned hash, and the tolerance that a
+# flaw passes by half. One build, for it may take seconds.
+lesson_flaws() { case $PROGRAM in fpmp_pi) echo nan ;; precision_reduction) echo every near ;; esac; }
 standard() {
     local flags flaw
     read -ra flags <<<"$(fresh_flags)"
@@ -381,6 +409,7 @@ standard() {
     for flaw in $(flaws); do
         same_gates flawed ${flags[@]+"${flags[@]}"} -- WATCH_FLAW="$flaw" || break
     done
+    for flaw in $(lesson_flaws); do JUDGED_BUILDS=nofmad same_gates lesson -- WATCH_FLAW="$flaw" || break; done
     ! failed
 }
 
@@ -416,7 +445,7 @@ harness() {
 }
 
 sanitized() {
-    local kind=$1 word=$2 out runtime line status
+    local kind=$1 word=$2 out runtime line status source
     shift 2
     stopped && return 1
     take_submission || return 1
@@ -426,15 +455,22 @@ sanitized() {
         env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -s --no-print-directory -C "$ROOT" DEVICE=cpu BUILD="$BUILD/cpu-$kind" \
             SANITIZE="$kind" test-tools >/dev/null
     fi
-    out=$WORK/$kind.$(printf '%s ' "$@" | short_sum)
-    SANITIZE=$kind RUNTIME=$runtime confined_build "$submission" "$out" nofmad "$@"
+    out=$WORK/$kind.$(printf '%s ' "$@" "${HARNESS:-}" | short_sum)
+    source=$submission
+    if [ -n "${HARNESS:-}" ]; then
+        source=$out.cu
+        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$HARNESS" >"$source"
+    fi
+    SANITIZE=$kind RUNTIME=$runtime confined_build "$source" "$out" nofmad "$@"
     built "$out" "build nofmad with SANITIZE=$kind" || return 1
     # A sanitizer's shadow takes terabytes of addresses: memory has no limit here.
     confined_run+=(--memory 0)
     run_submission "$out" "$out.out" ASAN_OPTIONS=detect_leaks=0
     unset 'confined_run[${#confined_run[@]}-1]' 'confined_run[${#confined_run[@]}-1]'
     status=$(cat "$out.out.status")
-    line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
+    # ThreadSanitizer says in its last line what it found, and where in the student's file.
+    line=$(grep -a -m 1 '^SUMMARY: ThreadSanitizer' "$out.out.err" | sed 's/^SUMMARY: ThreadSanitizer: //' | own_names | cut -c 1-300)
+    [ -n "$line" ] || line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
     if [ -n "$line" ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$line"
     elif [ "$status" -gt 1 ]; then
