@@ -81,13 +81,13 @@ next_name() {
 
 list() {
     local name now all=0 passed=0 next
-    printf '%-12s %-4s  %-38s %s\n' name kind title state
+    printf '%-11s %-4s %-41s %s\n' name kind title state
     for name in $(names); do
         look_up "$name"
         now=$(state)
         all=$((all + 1))
         case $now in passed*) passed=$((passed + 1)) ;; esac
-        printf '%-12s %-4s  %-38.38s %s\n' "$name" "$kind" "$(title)" "$now"
+        printf '%-11s %-4s %-41.41s %s\n' "$name" "$kind" "$(title)" "$now"
     done
     next=$(next_name '')
     echo "$passed of $all passed.${next:+ Next: make exercise N=$next}"
