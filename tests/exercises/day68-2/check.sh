@@ -1,4 +1,3 @@
-            if [ $right = same ]; then too_often=$((too_often + 1)); else too_seldom=$((too_seldom + 1)); fi
 # shellcheck shell=bash
 # The second table of the lesson's program sums 5 elements fewer, with all four grids.
 case $(judged_builds) in *fmad\ *) ;; *) echo "this CPU has no FMA, so there is no fused build to compare" >&2; exit 2 ;; esac
@@ -18,8 +17,7 @@ for n in 4194900 4194902; do
             right=same
             [ "$(total_bits $n $which $blocks)" = "$(total_bits $n $which 1024)" ] || right=other
             [ "$said" != "$right" ] || continue
-            wrong=$((wrong + 1))
-            [ "$right" = other ] || moved_too_often=1
+            if [ $right = same ]; then too_often=$((too_often + 1)); else too_seldom=$((too_seldom + 1)); fi
         done
         # Which line it is, would be the answer.
         case $((too_often > 0))$((too_seldom > 0)) in
@@ -28,6 +26,6 @@ for n in 4194900 4194902; do
         01) how="the total is another one more often than you say" ;;
         11) how="in both directions" ;;
         esac
-        fail "n = $n, $build" "$((too_often + too_seldom)) of the 3 answers are wrong: $how" || return 0
+        fail "n = $n, $build" "$((too_often + too_seldom)) of the 3 answers wrong: $how" || return 0
     done
 done
