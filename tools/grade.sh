@@ -100,19 +100,21 @@ if [ -z "$into" ]; then
     into=$BUILD/grade/$lesson${N:+-$N}/$harmless-$(printf '%s' "$student" | cksum | cut -d ' ' -f 1)
 fi
 case $into in /*) ;; *) into=$PWD/$into ;; esac
-rm -rf "$into/work" "$into/result" "$into/log"
-mkdir -p "$into/work"
-WORK=$into/work
+rm -rf "$into/result" "$into/log"
+mkdir -p "$into" "$BUILD/tmp"
+WORK=$(mktemp -d "$BUILD/tmp/grade.XXXXXX")
 # shellcheck disable=SC2034 # for judge.sh
 SEED=${FRESH:-$student $lesson} STOP=''
 # shellcheck disable=SC1091
 . "$ROOT/tools/judge.sh"
-for word in "$into" "$ROOT"; do
-    case $word in *[[:space:]]*) refuse "make writes no list of files with blanks: '$word' cannot be used; BUILD=folder names another" ;; esac
-done
 exec 3>&1 4>&2 >"$into/log" 2>&1
 # Whatever ends this early is no verdict.
-trap 'if [ ! -e "$into/result" ]; then cat "$into/log" >&4; exit 2; fi' EXIT
+# Programs and outputs are large, and can be made again.
+ended() {
+    [ -n "${KEEP:-}" ] || rm -rf "$WORK"
+    [ -e "$into/result" ] || { cat "$into/log" >&4; exit 2; }
+}
+trap ended EXIT
 
 one_line() { printf '%s' "$1" | LC_ALL=C tr '\000-\037\177' '?'; }
 passed_compiles=- passed_gates=- passed_values=- passed_fresh=- passed_flawed=- passed_exercise=- passed_output=-
@@ -237,6 +239,4 @@ reason=$(head -n 1 "$WORK/failures" 2>/dev/null | sed 's/|/: /' || true)
 } >"$into/result.$$"
 mv "$into/result.$$" "$into/result"
 cat "$into/log" >&3
-# Programs and outputs are large, and can be made again.
-[ -n "${KEEP:-}" ] || rm -rf "$into/work"
 [ "$total" -eq "$max" ]

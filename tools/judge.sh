@@ -36,8 +36,8 @@ export CONFINED_BY
 references=$BUILD/reference
 compile_seconds=${COMPILE_SECONDS:-10} run_seconds=${RUN_SECONDS:-20}
 # Of processor time; what waits, for a busy machine or for nothing, has more by the clock.
-confined_compile=(--cpu "$compile_seconds" --time $((6 * compile_seconds)) --memory 2048 --output 64 --processes 16)
-confined_run=(--cpu "$run_seconds" --time $((2 * run_seconds)) --memory 2048 --output 2 --processes 32)
+confined_compile=(--cpu "$compile_seconds" --time $((8 * compile_seconds)) --memory 2048 --output 64 --processes 16)
+confined_run=(--cpu "$run_seconds" --time $((4 * run_seconds)) --memory 2048 --output 2 --processes 32)
 # One thread for each of so many cores, whatever the machine: 64 of them would need 5 GiB of stacks.
 workers=2
 
@@ -101,7 +101,8 @@ confined_build() {
 }
 # Files that OUT was built from and that it has no business with: neither the system's nor the course's own nor its own.
 strange_files() {
-    tr ' ' '\n' <"$1.d" | sed -n '/^\//s/:$//p' | sort -u | while IFS= read -r file; do
+    # As make wants it: a blank in a name has a backslash before it.
+    sed -e 's|\\ |\x01|g' "$1.d" | tr ' ' '\n' | sed -n -e 's|\x01| |g' -e '/^\//s|:$||p' | sort -u | while IFS= read -r file; do
         case $file in
         "$WORK"/* | "$ROOT"/cpu/* | "$1") ;;
         "$ROOT"/*) [ -n "${CHECKS:-}" ] && [ "${file#"$CHECKS"/}" != "$file" ] || echo "$file" ;;
@@ -117,10 +118,10 @@ built() {
     if [ "$status" -ne 0 ]; then
         : >"$WORK/hopeless"
         case $status in
-        124 | 125 | 152 | 153) fail "$2" "the compiler $(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_compile[@]}")" ;;
+        124 | 125 | 152 | 153) fail "$2" "the compiler $(in_words "$status" compile)" ;;
         *)
             if grep -qE "CPU time limit exceeded|SIGXCPU" "$1.log"; then
-                fail "$2" "the compiler used more than $compile_seconds s of processor time"
+                fail "$2" "the compiler $(in_words 152 compile)"
             elif grep -qE 'out of memory|virtual memory exhausted|bad_alloc|cannot allocate' "$1.log"; then
                 fail "$2" "the compiler needed more than 2048 MiB"
             else
@@ -175,6 +176,16 @@ build_reference() {
 }
 
 # ---- Running -------------------------------------------------------------------------------------
+
+# What a status means. Which of the two clocks was first depends on how busy the machine is.
+in_words() { # STATUS compile|run
+    local seconds=$run_seconds limits=("${confined_run[@]}")
+    [ "$2" = run ] || { seconds=$compile_seconds limits=("${confined_compile[@]}"); }
+    case $1 in
+    124 | 152) echo "did not end in time ($seconds s of a processor)" ;;
+    *) bash "$ROOT/tools/confine.sh" --say "$1" "${limits[@]}" ;;
+    esac
+}
 
 # Splits "FLAGS... -- REST..." into flags and rest.
 split_arguments() {
@@ -266,7 +277,7 @@ compare() {
     case $status in 124 | 125 | 152 | 153) : >"$WORK/hopeless" ;; esac
     if [ "$status" -gt 2 ]; then
         line=$(head -n 1 "$out.err" | cut -c 1-200)
-        fail "$input" "$(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_run[@]}")${line:+: $line}"
+        fail "$input" "$(in_words "$status" run)${line:+: $line}"
         return 1
     fi
     if [ ! -s "$out" ]; then
@@ -440,7 +451,7 @@ harness() {
         *) fail "$(words_of "$word" '')" "ended with status 1${line:+: $line}" ;;
         esac
         ;;
-    *) fail "$(words_of "$word" '')" "$(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_run[@]}"): $(head -n 1 "$out.out.err" | cut -c 1-200)" ;;
+    *) fail "$(words_of "$word" '')" "$(in_words "$status" run): $(head -n 1 "$out.out.err" | cut -c 1-200)" ;;
     esac
 }
 
@@ -474,7 +485,7 @@ sanitized() {
     if [ -n "$line" ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$line"
     elif [ "$status" -gt 1 ]; then
-        fail "$(words_of "$word" ''), SANITIZE=$kind" "$(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_run[@]}"): $(head -n 1 "$out.out.err" | cut -c 1-200)"
+        fail "$(words_of "$word" ''), SANITIZE=$kind" "$(in_words "$status" run): $(head -n 1 "$out.out.err" | cut -c 1-200)"
     fi
 }
 

@@ -1,0 +1,232 @@
+# One submission is graded: rows, points, reasons (tools/grade.sh, tools/judge.sh). The bad ones: tests/long/grade.bats.
+load helper
+# shellcheck source=tests/grading/submissions.sh
+. "$ROOT/tests/grading/submissions.sh"
+
+SRC=$ROOT/precision_reduction/precision_reduction.cu
+# shellcheck disable=SC2034,SC2016,SC1091
+setup_file() {
+    # The watched runtime, where bats runs this file alone.
+    [ -e "$BUILD/cpu/watched/watched_device.o" ] || make -s --no-print-directory -C "$ROOT" DEVICE=cpu judge-tools
+}
+grade() { bash "$ROOT/tools/grade.sh" --lesson precision_reduction --into "$BATS_TEST_TMPDIR/graded" "$@"; }
+result() { sed -n "s/^$1 //p" "$BATS_TEST_TMPDIR/graded/result"; }
+
+@test "the lesson's program under a strange name gets all points, and the result is for programs to read" {
+    cp "$SRC" "$BATS_TEST_TMPDIR/-Zoë \"O'Neil\", 1.cu"
+    cd "$BATS_TEST_TMPDIR"
+    FRESH=7 run grade --src "-Zoë \"O'Neil\", 1.cu"
+    assert_success
+    assert_line '100 of 100 points; passed'
+    assert_line 'input that was not announced: n = 887 and 592646'
+    assert_equal "$(cut -d ' ' -f 1 graded/result | tr '\n' ' ')" \
+        'student lesson exercise file points max sandbox input compiles gates values fresh flawed exercise_passed output verdict reason '
+    assert_equal "$(result student)|$(result points)|$(result max)|$(result verdict)|$(result reason)" "-Zoë \"O'Neil\", 1|100|100|passed|"
+    assert_equal "$(cat graded/log)" "$output"
+}
+
+@test "the input that was not announced follows from the student's name" {
+    local inputs
+    # shellcheck disable=SC2034
+    inputs=$(for name in Ada Ben Ada; do
+        PROGRAM=precision_reduction SEED="$name precision_reduction"
+        (. "$ROOT/tools/judge.sh" && fresh_words)
+    done)
+    assert_equal "$(sort -u <<<"$inputs" | wc -l)" 2
+    assert_equal "$(sed -n 1p <<<"$inputs")" "$(sed -n 3p <<<"$inputs")"
+}
+
+@test "a compile error is shown with the student's own file and line, and nothing else is asked" {
+    run grade --src "$(submission does_not_compile "$BATS_TEST_TMPDIR/a folder")"
+    assert_failure 1
+    assert_line --partial "does not compile: does_not_compile.cu:5:20: error: 'totel' was not declared"
+    assert_line --regexp '^flawed +- +0 of 20 '
+    assert_line '0 of 100 points; failed'
+}
+
+@test "a gate that passes always is seen on a device with a flaw, with the input and the gate's name" {
+    FRESH=1 run grade --src "$(submission gate_redefined "$BATS_TEST_TMPDIR")"
+    assert_failure 1
+    assert_line --regexp '^values +yes +20 of 20 '
+    assert_line --regexp '^flawed +no +0 of 20 '
+    assert_line --regexp '^ +on n = [0-9]+ and [0-9]+, on a device with a flaw \(near\), build [a-z]+:$'
+    assert_line '             the gate passes and should fail: cancellation: GPU float'
+}
+
+@test "what is right for the known input alone has no points for its gates and values" {
+    run grade --src "$(submission prints_the_expected "$BATS_TEST_TMPDIR")"
+    assert_failure 1
+    assert_line --regexp '^gates +no +0 of 30 .*right for the known input alone: not counted$'
+    assert_line --regexp '^values +no +0 of 20 .*right for the known input alone: not counted$'
+}
+
+@test "an output in place of a source is judged by match, both builds asked for, and marked" {
+    for file in precision_reduction precision_reduction_nofmad; do
+        echo "== precision_reduction/precision_reduction"
+        sed 's/{text}/CPU default, 2 cores/' "$ROOT/expected_output/$file.txt"
+    done >"$BATS_TEST_TMPDIR/log.txt"
+    run grade --src "$BATS_TEST_TMPDIR/log.txt"
+    assert_success
+    assert_line '50 of 50 points; output only, proves no work'
+    assert_equal "$(result output) $(result verdict)" 'yes output only, proves no work'
+    sed 's/ 100000.30149012059 / 100000.30149012058 /' "$BATS_TEST_TMPDIR/log.txt" >"$BATS_TEST_TMPDIR/other.txt"
+    run grade --src "$BATS_TEST_TMPDIR/other.txt"
+    assert_failure 1
+    assert_line --regexp 'found: +many tenths'
+    sed '/^contraction: separate/,$d' "$BATS_TEST_TMPDIR/log.txt" | sed '$d' | sed '$d' | sed '$d' | sed '$d' >"$BATS_TEST_TMPDIR/half.txt"
+    run grade --src "$BATS_TEST_TMPDIR/half.txt"
+    assert_failure 1
+    assert_line --partial 'has no output of precision_reduction with separate device code'
+    assert_line '0 of 50 points; output only, proves no work'
+}
+
+@test "a point for another row: the file of points is the instructor's" {
+    printf '# mine\ncompiles 1 # both\ngates 2\nvalues 3\nfresh 4\nflawed 5\n' >"$BATS_TEST_TMPDIR/points"
+    POINTS=$BATS_TEST_TMPDIR/points run grade --src "$(submission prints_nothing "$BATS_TEST_TMPDIR")"
+    assert_failure 1
+    assert_line '1 of 15 points; failed'
+    while IFS='|' read -r lines message; do
+        printf '%b' "$lines" >"$BATS_TEST_TMPDIR/points"
+        POINTS=$BATS_TEST_TMPDIR/points run grade --src "$SRC"
+        assert_output "grade: $BATS_TEST_TMPDIR/points$message"
+        assert_failure 2
+    done <<'END'
+gates 1\ncompiles\n|:2: a line is a key and a whole number
+gates -1\n|:1: a line is a key and a whole number
+gate 1\n|:1: no such key: gate
+day68-1 1\n|:1: no such key: day68-1
+gates 1\ngates 2\n|:2: a second line for gates
+gates 1\n| has no line for 'compiles'
+END
+    POINTS=/no/such run grade --src "$SRC"
+    assert_output "grade: no file of points: '/no/such'"
+}
+
+@test "bad calls are refused in one line" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir folder
+    touch x.c x.txt
+    head -c 1100000 /dev/zero >large.cu
+    while IFS='|' read -r words message; do
+        read -ra call <<<"$words"
+        run env -u LESSON -u SRC bash "$ROOT/tools/grade.sh" ${call[@]+"${call[@]}"}
+        assert_output "grade: ${message//HERE/$PWD}"
+        assert_failure 2
+    done <<'END'
+|needs one LESSON: day68_reproducibility, precision_reduction, fpmp_pi or canonical_tree, not ''
+--lesson|--lesson takes a value
+--student|--student takes a value
+--quick|no such option: '--quick'
+--lesson fpmp_pi|needs SRC=file: what was handed in
+--lesson fpmp_pi --src nothing.cu|SRC: no such file: 'HERE/nothing.cu'
+--lesson fpmp_pi --src folder|SRC is no file that can be read: 'HERE/folder'
+--lesson fpmp_pi --src large.cu|SRC is larger than 1 MiB: 'HERE/large.cu'
+--lesson fpmp_pi --src x.c|SRC must end in .cu (a source) or .txt (an answer or an output): 'HERE/x.c'
+--lesson fpmp_pi --src x.txt --exercise tree-1|'tree-1' is no exercise of fpmp_pi
+--lesson fpmp_pi --src x.txt --exercise 77|there is no exercise pi-77
+END
+    HOST_FLAGS='' run grade --src x.txt
+    assert_output 'grade: run it through make: make grade LESSON=... SRC=...'
+}
+
+@test "a reference that does not build is no verdict" {
+    run bash -c '
+        LESSON=precision_reduction PROGRAM=precision_reduction SRC=x WORK=$1 SEED=x N= CHECKS=
+        . "$ROOT/tools/judge.sh"
+        reference_output nofmad "-DMANY_TENTHS=)"' bash "$BATS_TEST_TMPDIR"
+    assert_output "judge: the lesson's own precision_reduction does not build: -DMANY_TENTHS=)"
+    assert_failure 2
+}
+
+@test "an answer file: empty, a number, a word" {
+    ask() {
+        bash -c '
+            LESSON=precision_reduction PROGRAM=precision_reduction SRC=$1/answer.txt WORK=$1 SEED=x N= CHECKS=
+            rm -f "$1/failures"
+            . "$ROOT/tools/judge.sh"
+            "${@:2}" || cat "$1/failures"' bash "$BATS_TEST_TMPDIR" "$@"
+    }
+    printf '# how\nn (a size): 4,194,910 \r\nword:  Same\nempty: \nbad: one two\n' >"$BATS_TEST_TMPDIR/answer.txt"
+    while IFS='~' read -r call want; do
+        eval "run ask $call"
+        assert_output "$want"
+    done <<'END'
+answer 'n (a size)'~4,194,910
+answer_number 'n (a size)'~4194910
+answer_word word same other~same
+answer empty~empty|not answered
+answer nowhere~nowhere|not answered
+answer_number bad~bad|'one two' is no number
+answer_word bad same other~bad|'one two' is none of: same other
+END
+}
+
+@test "a harness says what is wrong, and a sanitizer's report is a failure" {
+    use() { # FUNCTION ...: with the lesson's program; the failures
+        bash -c '
+            LESSON=precision_reduction PROGRAM=precision_reduction SRC=$2 WORK=$(mktemp -d "$1/w.XXXXXX") SEED=x N= CHECKS=$1
+            . "$ROOT/tools/judge.sh"
+            "${@:3}" || cat "$WORK/failures"' bash "$BATS_TEST_TMPDIR" "$@"
+    }
+    cat >"$BATS_TEST_TMPDIR/length.cu" <<'END'
+#define PRECISION_REDUCTION_NO_MAIN
+#include SUBMISSION
+int main(int argc, char** argv) {
+    if (argc == 2 && blocksFor(atoll(argv[1])) == WANT) return 0;
+    printf("n = %s|wrong number of blocks\n", argv[1]);
+    return 1;
+}
+END
+    run use "$SRC" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=2 -- 257
+    assert_output ''
+    run use "$SRC" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=3 -- 257
+    assert_output 'n = 257|wrong number of blocks'
+    sed 's/i < n ? (Acc)in\[i\]/i <= n ? (Acc)in[i]/' "$SRC" >"$BATS_TEST_TMPDIR/reads.cu"
+    run use "$BATS_TEST_TMPDIR/reads.cu" sanitized address small -DMANY_TENTHS=1003
+    assert_output --regexp '^small, SANITIZE=address\|.*ERROR: AddressSanitizer: heap-buffer-overflow'
+    run use "$SRC" sanitized address small -DMANY_TENTHS=1003
+    assert_output ''
+}
+
+@test "the watched device logs launches, copies and events, and reports the multiprocessors it is told" {
+    cat >"$BATS_TEST_TMPDIR/x.cu" <<'END'
+#include <cuda_runtime.h>
+#include <cstdio>
+#include <cstdlib>
+__global__ void fill(int* x) { x[threadIdx.x] = 7; }
+int main() {
+    int* x;
+    int back[32], count;
+    float ms;
+    cudaEvent_t a, b;
+    cudaDeviceProp prop;
+    cudaMalloc(&x, sizeof back);
+    cudaEventCreate(&a);
+    cudaEventCreate(&b);
+    cudaEventRecord(a);
+    fill<<<2, 32>>>(x);
+    cudaEventRecord(b);
+    cudaEventSynchronize(b);
+    cudaEventElapsedTime(&ms, a, b);
+    cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost);
+    cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost);
+    cudaDeviceSynchronize();
+    cudaGetDeviceProperties(&prop, 0);
+    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0);
+    printf("%d %d %d %d %s\n", back[0], back[31], prop.multiProcessorCount, count, getenv("WATCH_FLAW") ? "known" : "unknown");
+}
+END
+    DEVICE=cpu RUNTIME=$BUILD/cpu/watched compile "$BATS_TEST_TMPDIR/x.cu" "$BATS_TEST_TMPDIR/x" nofmad
+    WATCH_FLAW=one WATCH_MULTIPROCESSORS=46 WATCH_LOG=$BATS_TEST_TMPDIR/log run "$BATS_TEST_TMPDIR/x"
+    assert_output '7 1065353216 46 46 unknown'
+    assert_equal "$(paste -sd, "$BATS_TEST_TMPDIR/log")" \
+        'record 1,launch fill 2x32,record 2,synchronize,read time,copy DeviceToHost 128,copy DeviceToHost 128,synchronize'
+}
+
+@test "make grade: rows, status, and on the CPU default whatever else is here" {
+    run env -u MAKEFLAGS -u MAKELEVEL -u DEVICE make -s --no-print-directory -C "$ROOT" BUILD="$BUILD" grade LESSON=precision_reduction \
+        SRC="$(submission prints_nothing "$BATS_TEST_TMPDIR")"
+    assert_failure 2 # make's own, of any failure
+    assert_line '10 of 100 points; failed'
+    assert_line --partial 'printed nothing and ended with status 0'
+}
