@@ -240,7 +240,7 @@ END
     cp "$ROOT/Makefile" "$BATS_TEST_TMPDIR/m/"
     cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags}.sh "$BATS_TEST_TMPDIR/m/tools/"
     local script goal
-    for script in run check match expected bench pi_types sanitize doctor embeds fetch_cccl; do
+    for script in run check match expected bench pi_types sanitize doctor embeds exercise fetch_cccl; do
         printf 'echo "%s: $*; all: $ALL"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
     done
     for script in cpu/cu_rewrite tools/match tools/gpu_probe; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
@@ -265,6 +265,7 @@ types pi_types
 sanitize sanitize
 doctor doctor
 embeds embeds
+exercises exercise
 cccl fetch_cccl
 END
     ends check-all check 0
@@ -414,7 +415,7 @@ END
 @test "make help names every command, and reads no compiler" {
     run mk help CXX=no-such-compiler
     assert_success
-    for target in run check check-all doctor match expected types cccl embeds bench sanitize clean help; do
+    for target in run check check-all doctor match expected types cccl embeds exercises exercise bench sanitize clean help; do
         assert_output --partial "make $target"
     done
 }
