@@ -23,8 +23,8 @@ int main() {
         expect(true, s, s, 0.0, "an exact sum");
         expect(true, -3.5 * s, -3.25 * s, 0.25 * s, "an error as large as is allowed");
         expect(true, 0.0, 0.0, s, "0 for 0");
-        expect(false, -3.5 * s, -3.25 * s, 0.2 * s, "a larger error");
-        expect(false, -3.25 * s, -3.5 * s, 0.2 * s, "a larger error");
+        expect(false, -3.5 * s, -3.25 * s, 0.249 * s, "a larger error");
+        expect(false, -3.25 * s, -3.5 * s, 0.249 * s, "a larger error");
         expect(false, -s, s, s, "a swapped sign");
         expect(false, s, nan, s, "a NaN reference");
         expect(false, nan, s, s, "a NaN sum");
