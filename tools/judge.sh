@@ -19,6 +19,7 @@
 #   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build. Status 0
 #                              right; 1: its first line of stdout is INPUT|REASON
 #   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
+#                              (HARNESS=FILE.cu: that file, with its line `#include SUBMISSION`, in place of SRC)
 #   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
 #   reference_output BUILD FLAGS... [-- NAME=VALUE...]   the same for the lesson's program; kept in BUILD/reference
 #   judged_builds              `fmad nofmad`, what of these there is on this CPU, or JUDGED_BUILDS
@@ -455,7 +456,7 @@ harness() {
 }
 
 sanitized() {
-    local kind=$1 word=$2 out runtime line status
+    local kind=$1 word=$2 out runtime line status source
     shift 2
     stopped && return 1
     take_submission || return 1
@@ -465,15 +466,22 @@ sanitized() {
         env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -s --no-print-directory -C "$ROOT" DEVICE=cpu BUILD="$BUILD/cpu-$kind" \
             SANITIZE="$kind" test-tools >/dev/null
     fi
-    out=$WORK/$kind.$(printf '%s ' "$@" | short_sum)
-    SANITIZE=$kind RUNTIME=$runtime confined_build "$submission" "$out" nofmad "$@"
+    out=$WORK/$kind.$(printf '%s ' "$@" "${HARNESS:-}" | short_sum)
+    source=$submission
+    if [ -n "${HARNESS:-}" ]; then
+        source=$out.cu
+        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$HARNESS" >"$source"
+    fi
+    SANITIZE=$kind RUNTIME=$runtime confined_build "$source" "$out" nofmad "$@"
     built "$out" "build nofmad with SANITIZE=$kind" || return 1
     # A sanitizer's shadow takes terabytes of addresses: memory has no limit here.
     confined_run+=(--memory 0)
     run_submission "$out" "$out.out" ASAN_OPTIONS=detect_leaks=0
     unset 'confined_run[${#confined_run[@]}-1]' 'confined_run[${#confined_run[@]}-1]'
     status=$(cat "$out.out.status")
-    line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
+    # ThreadSanitizer says in its last line what it found, and where in the student's file.
+    line=$(grep -a -m 1 '^SUMMARY: ThreadSanitizer' "$out.out.err" | sed 's/^SUMMARY: ThreadSanitizer: //' | own_names | cut -c 1-300)
+    [ -n "$line" ] || line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
     if [ -n "$line" ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$line"
     elif [ "$status" -gt 1 ]; then

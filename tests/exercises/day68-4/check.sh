@@ -1,0 +1,8 @@
+# shellcheck shell=bash
+# First the kernels on a short input: a barrier that not all threads reach, then a race, each with its lines.
+harness "$CHECKS/race.cu" "n = 20011, 16 blocks" || true
+HARNESS=$CHECKS/race.cu sanitized thread "n = 20011, 16 blocks" || true
+read -ra fresh <<<"$(fresh_flags)"
+same fresh "${fresh[@]}" || true
+same "the lesson's input, 5 runs" -DRUNS=5 || true
+for flaw in $(flaws); do same_gates flawed "${fresh[@]}" -- WATCH_FLAW="$flaw" || break; done
