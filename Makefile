@@ -42,7 +42,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: build run check check-all doctor match expected types cccl toolkit embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -147,6 +147,17 @@ $(TOOLS)/match: tools/match.c
 	$(call compile_c,$(CC))
 $(TOOLS)/gpu_probe: tools/gpu_probe.c
 	$(call compile_c,$(CC),-ldl)
+
+# The CPU default with tools/watched_device.c in front of it, for exercises and grading (tools/judge.sh): the
+# calls that are watched have another name in it.
+watched_calls := cudaMemcpy cudaMemcpyAsync cudaGetDeviceProperties cudaDeviceGetAttribute cudaEventRecord \
+	cudaEventSynchronize cudaEventElapsedTime cudaDeviceSynchronize cudaStreamSynchronize cuda_cpu_run
+watched := $(BUILD)/cpu/watched/watched_device.o $(patsubst cpu/%.c,$(BUILD)/cpu/watched/%.o,$(filter-out cpu/cu_rewrite.c,$(wildcard cpu/*.c)))
+$(BUILD)/cpu/watched/watched_device.o: tools/watched_device.c $(wildcard cpu/*.h)
+	$(call compile_c,$(CC),-pthread -Icpu -c)
+$(BUILD)/cpu/watched/%.o: cpu/%.c $(wildcard cpu/*.h) Makefile $(BUILD)/cpu/runtime.stamp
+	$(call compile_c,$(CC),$(foreach c,$(watched_calls),-D$(c)=unwatched_$(c)) -pthread -Icpu -c)
+judge-tools: $(watched) $(needed_cpu) $(TOOLS)/match
 
 # ---- Commands ------------------------------------------------------------------------------------
 # Under make -k a program that does not compile is a row of the table, and hides no other.

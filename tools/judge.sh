@@ -1,0 +1,475 @@
+# shellcheck shell=bash
+# Judges what was handed in by what it does, never by what it says of itself. Sourced by tools/exercise.sh,
+# tools/grade.sh and the checks of exercises (tests/exercises/NAME/check.sh). All runs are on the CPU default.
+#
+# Set before: N (of the exercise, may be empty), LESSON, PROGRAM (without folder and .cu), SRC (what was handed in),
+#   WORK (an empty folder), SEED (any text), CHECKS (folder of check.sh); and what the Makefile exports.
+#   STOP=1: after the first failure nothing more is tried, as for a student.
+#
+# The functions print nothing when all is well. Each returns 1 when its check failed, which `fail` has noted.
+#   fail INPUT REASON          adds a line `INPUT|REASON` to WORK/failures
+#   failed                     is there a failure?
+#   same CASE FLAGS... [-- NAME=VALUE...]       SRC and the reference, both builds with FLAGS, run with that
+#                              environment: status and whole output are compared, free fields aside
+#   same_gates CASE FLAGS... [-- NAME=VALUE...] status and gate lines alone
+#   fresh_flags, fresh_words   the parameters of the unannounced input that SEED gives, as flags and in words
+#   flaws                      the flaws of the device (watched_device.c) that this program's gates see
+#   standard                   the three cases: lesson, fresh, flawed
+#   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build. Status 0
+#                              right; 1: its first line of stdout is INPUT|REASON
+#   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
+#   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
+#   reference_output BUILD FLAGS... [-- NAME=VALUE...]   the same for the lesson's program; kept in BUILD/reference
+#   judged_builds              `fmad nofmad`, or what there is on this CPU
+#   answer QUESTION            what SRC, an answer file, has after `QUESTION:`; answer_number QUESTION: as a plain
+#                              number; answer_word QUESTION WORD...: one of these
+# CASE `lesson` and `fresh` are said in words; `flawed` is `fresh` on a device with a flaw; any other is shown as it is.
+# WATCH_LOG=FILE in an environment: FILE gets the log of the submission's run.
+
+DEVICE=cpu
+case $BUILD in /*) ;; *) BUILD=$ROOT/$BUILD ;; esac
+export DEVICE BUILD
+CONFINED_BY=${CONFINED_BY:-$(bash "$ROOT/tools/confine.sh" --which)}
+export CONFINED_BY
+references=$BUILD/reference
+compile_seconds=10 run_seconds=20
+# What waits for a processor or for nothing: twice the time.
+confined_compile=(--cpu $compile_seconds --time 60 --memory 2048 --output 64 --processes 16)
+confined_run=(--cpu $run_seconds --time 40 --memory 2048 --output 2 --processes 32)
+[ "$CONFINED_BY" = bubblewrap ] || confined_run[3]=30
+# One thread for each of so many cores, whatever the machine: 64 of them would need 5 GiB of stacks.
+workers=2
+
+judged_builds() { if [ "${FMA:-yes}" = yes ]; then echo fmad nofmad; else echo nofmad; fi; }
+
+fail() {
+    # In the C locale no byte is too strange for sed; a control character must not reach a terminal.
+    printf '%s|%s\n' "$1" "$2" | LC_ALL=C tr -d '\000-\010\013-\037\177' >>"$WORK/failures"
+    return 1
+}
+failed() { [ -s "$WORK/failures" ]; }
+# After a failure that says all, or for a student after any, nothing more is tried.
+stopped() { [ -e "$WORK/hopeless" ] || { [ -n "${STOP:-}" ] && failed; }; }
+
+short_sum() { cksum | cut -d ' ' -f 1,2 | tr ' ' -; }
+
+# ---- Building ------------------------------------------------------------------------------------
+
+# What decides a reference's bits and output besides its flags.
+judge_identity() {
+    [ -n "${identity:-}" ] || identity=$({
+        echo "$CXX $HOST_FLAGS ${MFMA:-} $workers"
+        cat "$ROOT/$LESSON/$PROGRAM.cu" "$ROOT/tools/compile.sh" "$BUILD"/cpu/watched/*.o "$BUILD/tools/cu_rewrite"
+    } | short_sum)
+    printf '%s' "$identity"
+}
+openmp_flags() { if [ "$LESSON-${OPENMP:-}-${SANITIZE:-}" = canonical_tree-yes- ]; then echo -fopenmp; fi; }
+# Bits are the same at each level; -O1 builds sooner.
+judged_host_flags() { echo "${JUDGE_HOST_FLAGS:-${HOST_FLAGS/-O3/-O1}}"; }
+
+# The submission in a folder of its own, under a name without surprises: what else lies beside it is not read.
+take_submission() {
+    submission=$WORK/submission/$PROGRAM.cu
+    [ ! -e "$submission" ] || return 0
+    mkdir -p "$WORK/submission"
+    cp -- "$SRC" "$submission" && chmod u+rw "$submission"
+}
+# The student's own name of the file in a compiler's message, for our copy's.
+own_names() {
+    local name
+    name=$(printf '%s' "${SRC##*/}" | sed 's/[&|\\]/\\&/g')
+    LC_ALL=C sed "s|$WORK/submission/$PROGRAM\\.cu|$name|g; s|$WORK/||g; s|$ROOT/||g"
+}
+first_error() { own_names <"$1" | grep -E -m 1 '(error|Error|cu_rewrite|:[0-9]+: )' | cut -c 1-300; }
+
+# confined_build SOURCE OUT BUILD FLAGS...: no word on stdout; the compiler's are in OUT.log.
+confined_build() {
+    local source=$1 out=$2 build=$3 status=0 compiler
+    shift 3
+    compiler=$(command -v "${CXX%% *}")
+    bash "$ROOT/tools/confine.sh" "${confined_compile[@]}" --read "$ROOT/cpu" --read "$ROOT/tools" --read "$BUILD/tools" \
+        --read "${RUNTIME:-$BUILD/cpu/watched}" --read "$(dirname "$compiler")" ${CHECKS:+--read "$CHECKS"} --write "$WORK" \
+        --set DEVICE=cpu --set BUILD="$BUILD" --set CXX="$CXX" --set MFMA="${MFMA:-}" --set HOST_FLAGS="$(judged_host_flags)" \
+        --set RUNTIME="${RUNTIME:-$BUILD/cpu/watched}" --set SANITIZE="${SANITIZE:-}" \
+        -- bash "$ROOT/tools/compile.sh" "$source" "$out" "$build" "$@" >"$out.log" 2>&1 || status=$?
+    echo "$status" >"$out.compiled"
+}
+# Files that OUT was built from and that it has no business with: neither the system's nor the course's own nor its own.
+strange_files() {
+    tr ' \\' '\n\n' <"$1.d" | sed -n '/^\//s/:$//p' | sort -u | while IFS= read -r file; do
+        case $file in
+        "$WORK"/* | "$ROOT"/cpu/* | "$1") ;;
+        "$ROOT"/*) [ -n "${CHECKS:-}" ] && [ "${file#"$CHECKS"/}" != "$file" ] || echo "$file" ;;
+        /usr/* | /lib/* | /opt/* | /nix/store/*) ;;
+        *) echo "$file" ;;
+        esac
+    done
+}
+# built OUT INPUT: was it built, of the right files? Else the failure.
+built() {
+    local status file
+    status=$(cat "$1.compiled")
+    if [ "$status" -ne 0 ]; then
+        : >"$WORK/hopeless"
+        case $status in
+        124 | 125 | 152 | 153) fail "$2" "the compiler $(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_compile[@]}")" ;;
+        *)
+            if grep -qE 'out of memory|virtual memory exhausted|bad_alloc|cannot allocate' "$1.log"; then
+                fail "$2" "the compiler needed more than 2048 MiB"
+            else
+                fail "$2" "does not compile: $(first_error "$1.log" | grep . || echo "status $status")"
+            fi
+            ;;
+        esac
+        return 1
+    fi
+    file=$(strange_files "$1" | head -n 1)
+    if [ -n "$file" ]; then
+        : >"$WORK/hopeless"
+        fail "$2" "includes $file: only the system's headers can be included"
+    fi
+}
+
+# build_submission FLAGS...: all builds at once; sets binary, to which .BUILD is to be added.
+build_submission() {
+    local build
+    take_submission || return 1
+    binary=$WORK/bin.$(printf '%s ' "$@" | short_sum)
+    if [ ! -e "$binary.nofmad.compiled" ]; then
+        for build in $(judged_builds); do
+            # shellcheck disable=SC2046
+            confined_build "$submission" "$binary.$build" "$build" $(openmp_flags) "$@" &
+        done
+        wait
+    fi
+    for build in $(judged_builds); do built "$binary.$build" "build $build" || return 1; done
+}
+
+# build_reference FLAGS...: sets binary; those that are there already are taken.
+build_reference() {
+    local build
+    binary=$references/$PROGRAM-$(judge_identity)-$(printf '%s ' "$@" "$(judged_host_flags)" | short_sum)
+    mkdir -p "$references"
+    for build in $(judged_builds); do
+        [ ! -x "$binary.$build" ] || continue
+        (
+            # Two at once each write a file of their own; compile.sh moves it when it is whole.
+            # shellcheck disable=SC2046
+            HOST_FLAGS=$(judged_host_flags) RUNTIME=$BUILD/cpu/watched SANITIZE='' bash "$ROOT/tools/compile.sh" \
+                "$ROOT/$LESSON/$PROGRAM.cu" "$binary.$build.new.$$.$build" "$build" $(openmp_flags) "$@" >"$binary.$build.log.$$" 2>&1 &&
+                mv "$binary.$build.new.$$.$build" "$binary.$build"
+            rm -f "$binary.$build".*."$$"*
+        ) &
+    done
+    wait
+    for build in $(judged_builds); do
+        [ -x "$binary.$build" ] || { echo "judge: the lesson's own $PROGRAM does not build: $*" >&2; exit 2; }
+    done
+}
+
+# ---- Running -------------------------------------------------------------------------------------
+
+# Splits "FLAGS... -- REST..." into flags and rest.
+split_arguments() {
+    flags=() rest=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do flags+=("$1"); shift; done
+    [ $# -eq 0 ] || shift
+    rest=("$@")
+}
+
+# run_reference BUILD NAME=VALUE...: of $binary. Sets output; .status and .err beside it.
+run_reference() {
+    local build=$1 status=0 setting
+    shift
+    output=$binary.$build
+    for setting in "$@"; do
+        # A log is the submission's alone.
+        case $setting in WATCH_LOG=*) ;; *) output=$output.$(printf '%s' "$setting" | tr -c 'A-Za-z0-9=\n' _) ;; esac
+    done
+    output=$output.out
+    [ ! -e "$output" ] || return 0
+    env "$@" WATCH_LOG='' CUDA_CPU_WORKERS=$workers timeout 100 "$binary.$build" >"$output.$$" 2>"$output.err.$$" || status=$?
+    echo "$status" >"$output.status.$$"
+    mv "$output.err.$$" "$output.err"
+    mv "$output.status.$$" "$output.status"
+    mv "$output.$$" "$output"
+}
+
+# run_submission PROGRAM OUTPUT NAME=VALUE... [-- ARGS...]
+run_submission() {
+    local program=$1 out=$2 status=0 more=()
+    shift 2
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        more+=(--set "$1")
+        case $1 in WATCH_LOG=*) : >"${1#*=}"; more+=(--write "${1#*=}") ;; esac
+        shift
+    done
+    [ $# -eq 0 ] || shift
+    # A harness sets other limits.
+    bash "$ROOT/tools/confine.sh" "${confined_run[@]}" --copy "$program" ${more[@]+"${more[@]}"} --set CUDA_CPU_WORKERS=$workers \
+        -- "./${program##*/}" "$@" >"$out" 2>"$out.err" || status=$?
+    echo "$status" >"$out.status"
+}
+submission_output() {
+    local build=$1 flags rest binary output
+    shift
+    split_arguments "$@"
+    stopped && return 1
+    build_submission ${flags[@]+"${flags[@]}"} || return 1
+    output=$binary.$build.$(printf '%s ' ${rest[@]+"${rest[@]}"} | short_sum).out
+    [ -e "$output" ] || run_submission "$binary.$build" "$output" ${rest[@]+"${rest[@]}"}
+    echo "$output"
+}
+reference_output() {
+    local build=$1 flags rest binary output
+    shift
+    split_arguments "$@"
+    build_reference ${flags[@]+"${flags[@]}"}
+    run_reference "$build" ${rest[@]+"${rest[@]}"}
+    echo "$output"
+}
+
+# ---- Comparing -----------------------------------------------------------------------------------
+
+# A reference's output as match expects it: what may differ from run to run is a free field.
+template() {
+    sed -E -e 's/^(device: ).*/\1{text}/' \
+        -e 's/^(sumSquares(Kahan)?Atomic +[0-9]+ +)[0-9]+ +0x[0-9a-f]{8} +[^ ]+ +0x[0-9a-f]{16}/\1{count} {bits} {number} {hash}/' \
+        -e 's/^(.* [0-9]+\+[0-9]+ +)[0-9.]+ +1\.000x/\1{time} 1.000x/;t' \
+        -e 's/^(.* [0-9]+\+[0-9]+ +)[0-9.]+ +[0-9.]+x/\1{time} {number}x/' \
+        -e 's/ is [0-9.]+ times as (fast|slow) / is {number} times as \1 /' \
+        -e 's/^(omp reduction, [0-9]+ asked +)[0-9]+ +0x[0-9a-f]{8}/\1{count} {bits}/' \
+        -e 's/^(host, [0-9]+ asked +)[0-9]+ /\1{count} /' "$1"
+}
+gate_lines() { grep -a '^gate' "$1" | sed 's/  */ /g' || true; }
+
+# compare SUBMISSION'S REFERENCE'S all|gates INPUT
+compare() {
+    local out=$1 want=$2 what=$3 input=$4 status want_status line
+    status=$(cat "$out.status") want_status=$(cat "$want.status")
+    case $status in 124 | 125 | 152 | 153) : >"$WORK/hopeless" ;; esac
+    if [ "$status" -gt 2 ]; then
+        line=$(head -n 1 "$out.err" | cut -c 1-200)
+        fail "$input" "$(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_run[@]}")${line:+: $line}"
+        return 1
+    fi
+    if [ ! -s "$out" ]; then
+        line=$(head -n 1 "$out.err" | cut -c 1-200)
+        fail "$input" "printed nothing and ended with status $status${line:+: $line}"
+        return 1
+    fi
+    gate_lines "$out" >"$out.gates"
+    gate_lines "$want" >"$out.wanted"
+    # The first gate that is not as it must be: failed, passed where it must fail, missing or not asked for.
+    line=$(diff "$out.wanted" "$out.gates" | awk '
+        function name(line) { sub(/^gate: /, "", line); sub(/ (passed|FAILED)$/, "", line); return line }
+        /^[<>] gate: / { side = substr($0, 1, 1); text = substr($0, 3); verdict[side, name(text)] = $NF; if (!(name(text) in seen)) { seen[name(text)] = 1; order[++n] = name(text) } }
+        END {
+            for (i = 1; i <= n; i++) {
+                w = verdict["<", order[i]]; f = verdict[">", order[i]]
+                if (w == f) continue
+                if (f == "") print "the gate is not there: " order[i]
+                else if (w == "") print "a gate that the lesson does not have: " order[i]
+                else if (f == "FAILED") print "gate failed: " order[i]
+                else print "the gate passes and should fail: " order[i]
+                exit
+            }
+        }')
+    if [ -n "$line" ]; then
+        case $line in "gate failed: "*) line="$(grep -aF -m 1 -- "$line: " "$out.err" | cut -c 1-200 | grep . || echo "$line")" ;; esac
+        fail "$input" "$line"
+        return 1
+    fi
+    if [ "$what" = all ]; then
+        mkdir -p "$out.expected"
+        template "$want" >"$out.expected/wanted.txt"
+        if ! line=$("$BUILD/tools/match" "$out.expected" "$out" 2>&1); then
+            line=$(printf '%s\n' "$line" | sed -nE 's/^ +(expected|found): +/\1: /p; s/^match: ([^:]*: )?/output: /p' | head -n 2 | tr '\n' ';' | sed 's/;$//; s/;/; /')
+            fail "$input" "${line:-the output is another one}"
+            return 1
+        fi
+    elif ! cmp -s "$out.wanted" "$out.gates"; then
+        fail "$input" "the lines of the gates are others: $(diff "$out.wanted" "$out.gates" | grep -m 1 '^[<>]')"
+        return 1
+    fi
+    if [ "$status" -ne "$want_status" ]; then
+        fail "$input" "ended with status $status, not $want_status"
+        return 1
+    fi
+}
+
+words_of() { # CASE FLAW
+    case $1 in
+    lesson) echo "the lesson's own input" ;;
+    fresh) fresh_words ;;
+    flawed) echo "$(fresh_words), on a device with a flaw ($2)" ;;
+    *) echo "$1" ;;
+    esac
+}
+
+same() { compared all "$@"; }
+same_gates() { compared gates "$@"; }
+compared() { # all|gates CASE FLAGS... [-- NAME=VALUE...]
+    local what=$1 word=$2 flags rest binary output build theirs input flaw='' setting status=0 file
+    shift 2
+    stopped && return 1
+    split_arguments "$@"
+    for setting in ${rest[@]+"${rest[@]}"}; do case $setting in WATCH_FLAW=*) flaw=${setting#*=} ;; esac; done
+    input=$(words_of "$word" "$flaw")
+    build_submission ${flags[@]+"${flags[@]}"} || return 1
+    theirs=$binary
+    file=$(printf '%s ' ${rest[@]+"${rest[@]}"} | short_sum)
+    build_reference ${flags[@]+"${flags[@]}"}
+    for build in $(judged_builds); do
+        {
+            [ -e "$theirs.$build.$file.out" ] || run_submission "$theirs.$build" "$theirs.$build.$file.out" ${rest[@]+"${rest[@]}"}
+            run_reference "$build" ${rest[@]+"${rest[@]}"}
+        } &
+    done
+    wait
+    for build in $(judged_builds); do
+        run_reference "$build" ${rest[@]+"${rest[@]}"} # there by now: sets output
+        compare "$theirs.$build.$file.out" "$output" "$what" "$input, build $build" || { status=1; break; }
+    done
+    return $status
+}
+
+# ---- The input that was not announced ------------------------------------------------------------
+
+# fresh_number I LOW HIGH: the I-th number of this seed.
+fresh_number() {
+    local sum
+    sum=$(printf '%s|%s|%s' "$1" "${SEED:-}" "$PROGRAM" | cksum | cut -d ' ' -f 1)
+    echo $(($2 + sum % ($3 - $2 + 1)))
+}
+fresh_flags() {
+    local types=(float_pair_low float_pair_mid float_pair_high double_pair)
+    case $PROGRAM in
+    # 16 samples per thread at least, or Kahan's gate would not be there.
+    reproducibility) echo "-DELEMENTS=$(fresh_number 1 400000 700000) -DBLOCKS=$(fresh_number 2 40 90) -DRUNS=$(fresh_number 3 3 7)" ;;
+    precision_reduction) echo "-DPARTIAL_BLOCK=$(fresh_number 1 258 900) -DMANY_TENTHS=$(fresh_number 2 200000 900000)" ;;
+    fpmp_pi) echo "-DPI_LOG2_TERMS=$(fresh_number 1 17 21) -DPI_FP_T=${types[$(fresh_number 2 0 3)]}" ;;
+    fpmp_tour) ;;
+    *) echo "-DELEMENTS=$(fresh_number 1 60000 400000)" ;;
+    esac
+}
+fresh_words() {
+    local flags
+    read -ra flags <<<"$(fresh_flags)"
+    case $PROGRAM in
+    reproducibility) echo "n = ${flags[0]#*=}, ${flags[1]#*=} blocks, ${flags[2]#*=} runs" ;;
+    precision_reduction) echo "n = ${flags[0]#*=} and ${flags[1]#*=}" ;;
+    fpmp_pi) echo "2^${flags[0]#*=} terms, ${flags[1]#*=}" ;;
+    fpmp_tour) echo "the lesson's own input" ;;
+    *) echo "n = ${flags[0]#*=}" ;;
+    esac
+}
+# Each gate that depends on what comes from the device fails under one of these at least, alone or among few.
+flaws() {
+    case $PROGRAM in
+    reproducibility) echo bit far nan ;;
+    precision_reduction) echo near one nan ;;
+    fpmp_pi) echo bit low nan clock ;;
+    *) echo bit one nan ;;
+    esac
+}
+standard() {
+    local flags flaw
+    read -ra flags <<<"$(fresh_flags)"
+    same lesson || true
+    same fresh ${flags[@]+"${flags[@]}"} || true
+    for flaw in $(flaws); do
+        same_gates flawed ${flags[@]+"${flags[@]}"} -- WATCH_FLAW="$flaw" || break
+    done
+    ! failed
+}
+
+# ---- Harnesses, sanitizers, answers --------------------------------------------------------------
+
+harness() {
+    local file=$1 word=$2 flags rest out status line
+    shift 2
+    stopped && return 1
+    split_arguments "$@"
+    take_submission || return 1
+    out=$WORK/harness.$(basename "$file" .cu).$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
+    if [ ! -e "$out.compiled" ]; then
+        # The rewriter follows an #include of a name, not of a macro. The line numbers are FILE's.
+        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$file" >"$out.cu"
+        # shellcheck disable=SC2046
+        confined_build "$out.cu" "$out" nofmad $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
+    fi
+    built "$out" "build nofmad with the checker's main" || return 1
+    run_submission "$out" "$out.out" -- ${rest[@]+"${rest[@]}"}
+    status=$(cat "$out.out.status")
+    line=$(head -n 1 "$out.out" | cut -c 1-400)
+    case $status in
+    0) ;;
+    1)
+        case $line in
+        *'|'*) fail "${line%%|*}" "${line#*|}" ;;
+        *) fail "$(words_of "$word" '')" "ended with status 1${line:+: $line}" ;;
+        esac
+        ;;
+    *) fail "$(words_of "$word" '')" "$(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_run[@]}"): $(head -n 1 "$out.out.err" | cut -c 1-200)" ;;
+    esac
+}
+
+sanitized() {
+    local kind=$1 word=$2 out runtime line status
+    shift 2
+    stopped && return 1
+    take_submission || return 1
+    runtime=$BUILD/cpu-$kind/cpu/runtime
+    # Built once, and anew when the CPU default changed.
+    if [ -z "$(ls "$runtime"/*.o 2>/dev/null)" ] || [ -n "$(find "$ROOT/cpu" -name '*.[ch]' -newer "$runtime/engine.o")" ]; then
+        env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -s --no-print-directory -C "$ROOT" DEVICE=cpu BUILD="$BUILD/cpu-$kind" \
+            SANITIZE="$kind" test-tools >/dev/null
+    fi
+    out=$WORK/$kind.$(printf '%s ' "$@" | short_sum)
+    SANITIZE=$kind RUNTIME=$runtime confined_build "$submission" "$out" nofmad "$@"
+    built "$out" "build nofmad with SANITIZE=$kind" || return 1
+    # A sanitizer's shadow takes terabytes of addresses: memory has no limit here.
+    confined_run+=(--memory 0)
+    run_submission "$out" "$out.out" ASAN_OPTIONS=detect_leaks=0
+    unset 'confined_run[${#confined_run[@]}-1]' 'confined_run[${#confined_run[@]}-1]'
+    status=$(cat "$out.out.status")
+    line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
+    if [ -n "$line" ]; then
+        fail "$(words_of "$word" ''), SANITIZE=$kind" "$line"
+    elif [ "$status" -gt 1 ]; then
+        fail "$(words_of "$word" ''), SANITIZE=$kind" "$(bash "$ROOT/tools/confine.sh" --say "$status" "${confined_run[@]}"): $(head -n 1 "$out.out.err" | cut -c 1-200)"
+    fi
+}
+
+# The first line that begins with `QUESTION:`; blanks and a carriage return around it are nothing.
+answer_line() {
+    LC_ALL=C tr -d '\r\000' <"$SRC" | awk -v q="$1:" 'index($0, q) == 1 { print substr($0, length(q) + 1); exit }' |
+        sed 's/^[[:space:]]*//; s/[[:space:]]*$//' | cut -c 1-100
+}
+answer() {
+    local text
+    text=$(answer_line "$1")
+    [ -n "$text" ] || { fail "$1" "not answered"; return 1; }
+    printf '%s\n' "$text"
+}
+answer_number() {
+    local text
+    text=$(answer "$1") || return 1
+    text=$(printf '%s' "$text" | tr -d ", '_")
+    if ! printf '%s\n' "$text" | grep -qE '^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$'; then
+        fail "$1" "'$(answer_line "$1")' is no number"
+        return 1
+    fi
+    printf '%s\n' "$text"
+}
+answer_word() {
+    local question=$1 text word
+    shift
+    text=$(answer "$question") || return 1
+    text=$(printf '%s' "$text" | tr '[:upper:]' '[:lower:]')
+    for word in "$@"; do
+        [ "$text" != "$word" ] || { printf '%s\n' "$word"; return 0; }
+    done
+    fail "$question" "'$(answer_line "$question")' is none of: $*"
+}
