@@ -12,7 +12,7 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
 SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
-	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL
+	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL N RESET FRESH
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
@@ -33,6 +33,11 @@ override ARCH := $(filter sm_%,$(ARCH))
 endif
 override LESSON := $(if $(LESSON_GIVEN),$(LESSON),$(LESSONS))
 HOST_FLAGS := -std=c++17 -O3 -ffp-contract=off
+# Exercises are judged on the CPU default, whatever is at hand: there bits are pinned and launches counted.
+ifneq ($(filter exercise exercises,$(MAKECMDGOALS)),)
+override DEVICE := cpu
+override SANITIZE :=
+endif
 
 # All cores build, unless a -j on the command line says otherwise; a make below takes what it is given.
 ifeq ($(MAKELEVEL),0)
@@ -42,7 +47,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -55,7 +60,7 @@ ifneq ($(filter-out address thread undefined,$(SANITIZE))$(word 2,$(SANITIZE)),)
 $(error unknown SANITIZE '$(SANITIZE)': one of address, thread, undefined)
 endif
 # These look at no compiler and no card; doctor asks for itself, and says what it finds missing.
-GOALS := $(filter-out help clean cccl toolkit match embeds doctor,$(or $(MAKECMDGOALS),build))
+GOALS := $(filter-out help clean cccl toolkit match embeds exercises doctor,$(or $(MAKECMDGOALS),build))
 # $(call answer,variables for a script,its command): the script prints one line; "error what" stops make.
 answer = $(call unless_error,$(shell $(foreach v,$(1) $(if $(TMPDIR),TMPDIR),$(v)=$(call quote,$($(v)))) bash $(2)))
 unless_error = $(if $(filter error,$(firstword $(1))),$(error $(wordlist 2,999,$(1))),$(1))
@@ -191,6 +196,10 @@ toolkit:
 	@bash tools/fetch_toolkit.sh
 embeds:
 	@bash tools/embeds.sh
+exercises:
+	@bash tools/exercise.sh list
+exercise: judge-tools
+	@bash tools/exercise.sh $(call quote,$(N))
 sanitize: $(if $(filter gpu,$(DEVICE)),$(call binaries,$(chosen_programs)))
 	+@bash tools/sanitize.sh $(chosen_programs)
 # What a test file that bats runs alone needs to know.
@@ -214,6 +223,8 @@ help:
 #: make types                  every type of fpmp_pi in one table (CCCL's too, where CCCL is at hand)
 #: make cccl                   fetches CCCL's headers into .cccl/: no root, nothing installed
 #: make toolkit                 fetches a whole nvcc into .toolkit/, used where the system has none
+#: make exercises              the exercises and how far you are with each
+#: make exercise N=day68-3     begins one, or checks your copy (RESET=1: a fresh copy, the old one kept)
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
 #: make bench LESSON=name      measures, beside what it is compared to
 #: make sanitize               compute-sanitizer on a card; on the CPU default three of the compiler's

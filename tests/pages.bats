@@ -122,7 +122,7 @@ stands_in() {
 @test "every excerpt and every output on a lesson's page carries its marker, or nothing would hold it" {
     cd "$ROOT"
     for page in */README.md; do
-        case $page in cpu/* | expected_output/* | embeds/* | tests/*) continue ;; esac
+        case $page in cpu/* | expected_output/* | embeds/* | exercises/* | tests/*) continue ;; esac
         pages=$((${pages:-0} + 1))
         assert_equal "$page $(grep -cE '^```(cuda|text)$' "$page")" "$page $(grep -cE '^<!-- (snippet|output): ' "$page")"
         [ "$(grep -c '^<!-- snippet: ' "$page")" -ge 1 ]
@@ -292,7 +292,7 @@ recording_faults() {
 @test "scripts are clean under shellcheck" {
     command -v shellcheck >/dev/null || skip "no shellcheck (Debian: apt-get install shellcheck)"
     cd "$ROOT"
-    run shellcheck -S warning tools/*.sh .ci/run tests/helper.bash tests/*.sh tests/mutants/*.sh
+    run shellcheck -S warning tools/*.sh .ci/run tests/helper.bash tests/*.sh tests/mutants/*.sh tests/exercises/*.sh tests/exercises/*/*.sh
     assert_success
 }
 
