@@ -76,7 +76,7 @@ int main() {
     const float one = 1.0f, zero = 0.0f, third = 1.0f / 3;
     const double thirdDouble = 1.0 / 3;
     const unsigned long long number = 0x123456789abcdefULL;
-    for (size_t n : {(size_t)1, (size_t)200, (size_t)256, (size_t)257, (size_t)513, (size_t)1025, (size_t)1793, (size_t)8449}) {
+    for (size_t n : {(size_t)1025, (size_t)1, (size_t)200, (size_t)256, (size_t)257, (size_t)513, (size_t)1793, (size_t)8449}) {
         std::vector<float> x, minus(n, -0.0f);
         std::vector<double> d;
         std::vector<unsigned long long> m;

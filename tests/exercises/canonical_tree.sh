@@ -1,0 +1,25 @@
+# shellcheck shell=bash
+# Sourced by the checks of tree-1, -2, -4 and -5: whether all else of canonical_tree.cu is still what it was.
+
+# The lesson's own tests on SRC (canonical_tree.cu here); needs judge.sh. Failures as those of harness.
+lesson_tests() {
+    local of=$ROOT/tests/canonical_tree
+    mkdir -p "$WORK/lesson/canonical_tree" "$WORK/lesson/tests"
+    cp "$ROOT/canonical_tree/wrong_orders.cu" "$WORK/lesson/canonical_tree"
+    cp -- "$SRC" "$WORK/lesson/canonical_tree/canonical_tree.cu"
+    chmod u+w "$WORK/lesson/canonical_tree/canonical_tree.cu"
+    mkdir "$WORK/lesson/tests/canonical_tree"
+    cp "$of"/checks.cu "$of"/reference* "$WORK/lesson/tests/canonical_tree"
+    harness "$ROOT/tests/exercises/canonical_tree.cu" "the lesson's tests" -iquote "$WORK/lesson/tests/canonical_tree"
+}
+
+# Both cores work: the tests are built and run while the whole program is compared. Their failures come last.
+whole_lesson() {
+    stopped && return
+    mkdir "$WORK/tests"
+    (WORK=$WORK/tests && lesson_tests) &
+    standard
+    wait
+    cat "$WORK/tests/failures" >>"$WORK/failures" 2>/dev/null
+    failed || rm -f "$WORK/failures"
+}
