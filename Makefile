@@ -12,7 +12,7 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
 SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
-	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL N RESET FRESH
+	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL N RESET SRC EXERCISE STUDENT FRESH POINTS
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
@@ -47,7 +47,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: grade judge-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -162,6 +162,8 @@ $(BUILD)/cpu/watched/watched_device.o: tools/watched_device.c $(wildcard cpu/*.h
 	$(call compile_c,$(CC),-pthread -Icpu -c)
 $(BUILD)/cpu/watched/%.o: cpu/%.c $(wildcard cpu/*.h) Makefile $(BUILD)/cpu/runtime.stamp
 	$(call compile_c,$(CC),$(foreach c,$(watched_calls),-D$(c)=unwatched_$(c)) -pthread -Icpu -c)
+grade: judge-tools
+	@bash tools/grade.sh
 judge-tools: $(watched) $(needed_cpu) $(TOOLS)/match
 
 # ---- Commands ------------------------------------------------------------------------------------
@@ -226,6 +228,7 @@ help:
 #: make exercises              the exercises and how far you are with each
 #: make exercise N=day68-3     begins one, or checks your copy (RESET=1: a fresh copy, the old one kept)
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
+#: make grade LESSON=name SRC=file  grades a submission (EXERCISE=n STUDENT=name): see INSTRUCTORS.md
 #: make bench LESSON=name      measures, beside what it is compared to
 #: make sanitize               compute-sanitizer on a card; on the CPU default three of the compiler's
 #: make clean, make help

@@ -6,15 +6,16 @@
  *   WATCH_MULTIPROCESSORS=N   how many the device reports
  *   WATCH_LOG=FILE            a line per call is added to it: `launch NAME GRIDxBLOCK`, `record EVENT`, `synchronize`,
  *                             `copy KIND BYTES`, `read time`; EVENT counts from 1 in the order of first use
- *   WATCH_FLAW=KIND           what the host reads of the device is off. Copies to the host of one size are counted from
- *                             0; number 1, 4, 7, ... of each size have the flaw, where no other number stands here.
- *     bit     the lowest bit of the last 8 bytes (of all, where there are fewer) is flipped
- *     low     the lowest bit of the last 4 bytes: of a pair's low limb, of a float
- *     far     of the first 4 bytes the bit that is worth 2^-15 of a float
- *     near    of the first float the bit worth 2^-10; of the first double the same
- *     nan     the last 8 bytes (or 4) are ones: NaN in every type; from number 1 on, all
- *     one     the last 4 bytes are 1.0f; from number 1 on, all
- *     lost    the last 8 bytes (or 4) are 0; from number 1 on, all
+ *   WATCH_FLAW=KIND           what the host reads of the device is off: copies to the host of 4 bytes and more, but for
+ *                             the first of the run, which in each lesson is the head's. `Third`: copies of one size are
+ *                             counted, and each number 1, 4, 7, ... is meant; so one run of many differs from the others.
+ *     bit     the lowest bit of the last 8 bytes (of all, where there are fewer) is flipped; third
+ *     every   the same in every copy
+ *     low     the lowest bit of the last 4 bytes, a float's or that of a pair's low limb; third
+ *     far     of the first float the bit worth 2^-15 of 1.0; third
+ *     near    of the first float the bit worth 2^-10 of 1.0; of the first double the same; every copy
+ *     nan     the last 8 bytes (or 4) are ones, which is NaN in every type; every copy
+ *     one     the last 4 bytes are 1.0f; every copy
  *     clock   every time between two events is 0
  * The variables are taken out of the environment before the program's main, which has no business with them.
  */
@@ -78,22 +79,22 @@ static void flip(unsigned char *to, size_t bytes, size_t bit) {
 }
 
 static void damage(unsigned char *to, size_t bytes) {
-    const unsigned long number = number_of_copy(bytes);
     const size_t tail = bytes < 8 ? bytes : 8;
     const float one = 1.0f;
+    static int copies;
 
-    if (!*flaw || bytes < 4 || number == 0) return;
+    if (!*flaw || bytes < 4 || copies++ == 0) return;
     if (!strcmp(flaw, "nan")) memset(to + bytes - tail, 0xff, tail);
     if (!strcmp(flaw, "one")) memcpy(to + bytes - sizeof one, &one, sizeof one);
-    if (!strcmp(flaw, "lost")) memset(to + bytes - tail, 0, tail);
-    if (number % 3 != 1) return;
-    if (!strcmp(flaw, "bit")) flip(to, bytes, 8 * (bytes - tail));
-    if (!strcmp(flaw, "low")) flip(to, bytes, 8 * (bytes - 4));
-    if (!strcmp(flaw, "far")) flip(to, bytes, 8);
+    if (!strcmp(flaw, "every")) flip(to, bytes, 8 * (bytes - tail));
     if (!strcmp(flaw, "near")) {
         flip(to, bytes, 13);      /* of a float's 23 bits of fraction */
         flip(to, bytes, 32 + 10); /* of a double's 52; in an array of floats 2^-13 of the second */
     }
+    if (number_of_copy(bytes) % 3 != 1) return;
+    if (!strcmp(flaw, "bit")) flip(to, bytes, 8 * (bytes - tail));
+    if (!strcmp(flaw, "low")) flip(to, bytes, 8 * (bytes - 4));
+    if (!strcmp(flaw, "far")) flip(to, bytes, 8);
 }
 
 /* ---- The calls -------------------------------------------------------------------------------- */
