@@ -18,7 +18,7 @@ complain() { echo "$1: ${*:2}"; false; }
         assert_equal "$name: $(($(key "$name" fault | wc -l) + $(key "$name" start | wc -l)))" "$name: 1"
         program=$(key "$name" program)
         [ -e "${program%%/*}/README.md" ] || complain "$name" "no lesson ${program%%/*}"
-        head -n 1 "exercises/$name/task.md" | grep -qE "^# $name: .{1,38}\$" || complain "$name" "its title is not '# $name: ' and at most 38 characters"
+        head -n 1 "exercises/$name/task.md" | grep -qE "^# $name: .{1,41}\$" || complain "$name" "its title is not '# $name: ' and at most 41 characters"
         [ "$(sed 1d "exercises/$name/task.md" | grep -c .)" -le 10 ] || complain "$name" 'its task has more than ten lines'
         [ "$(awk 'BEGIN { RS = "" } END { print NR }' "exercises/$name/hints.txt")" -ge 3 ] || complain "$name" 'fewer than three hints'
         # Hints that open for some reports alone must not be all there is.
@@ -97,7 +97,7 @@ setup() {
     copy=exercises/day68-8/toy.cu
 }
 exercise() { ROOT=$tree RESET=${RESET:-} FRESH=${FRESH:-} bash "$tree/tools/exercise.sh" "$@"; }
-state() { exercise list | sed -n "s/^$1 .\{50\} *//p"; }
+state() { exercise list | sed -n "s/^$1 .\{49\} *//p"; }
 
 @test "exercise: a life, from the list to passed and changed since" {
     assert_equal "$(state day68-8)" 'not begun'
@@ -115,11 +115,12 @@ Then check it:   make exercise N=day68-8'
     assert_equal "$(state day68-8)" begun
 
     # Each check that fails says on which input and why, and opens a hint.
-    run exercise day68-8
+    FRESH=7 run exercise day68-8
     assert_failure 1
     assert_output 'day68-8: not passed yet
   input   n = 4, nofmad
   reason  it is four
+  again   make exercise N=day68-8 FRESH=7
 
 Hint 1 of 3
   What is
@@ -183,9 +184,9 @@ All exercises are passed.'
     exercise tree-9 >/dev/null
     run exercise list
     assert_success
-    assert_output 'name         kind  title                                  state
-day68-8      mend  A total                                not begun
-tree-9       say   An answer with a title that is far too begun
+    assert_output 'name        kind title                                     state
+day68-8     mend A total                                   not begun
+tree-9      say  An answer with a title that is far too lo begun
 0 of 2 passed. Next: make exercise N=day68-8'
     exercise day68-8 >/dev/null
     cp toy/toy.cu $copy
@@ -326,8 +327,22 @@ END
     sed -i 's/total = 4;/total = 4/' $copy
     run exercise day68-8
     assert_failure 1
-    assert_output --partial "$copy:3:"
+    assert_line --regexp '^  reason  does not compile: toy\.cu:[34]:[0-9]+: error: '
     refute_output --partial Hint
+    assert_equal "$(state day68-8)" begun
+}
+
+@test "exercise: a check that says something, or stops, has not checked" {
+    exercise day68-8 >/dev/null
+    echo 'no_such_function lesson' >tests/exercises/day68-8/check.sh
+    run exercise day68-8
+    assert_failure 2
+    assert_line --partial 'no_such_function: command not found'
+    assert_line 'day68-8: could not be checked'
+    echo 'exit 1' >tests/exercises/day68-8/check.sh
+    run exercise day68-8
+    assert_failure 2
+    assert_output 'day68-8: could not be checked'
     assert_equal "$(state day68-8)" begun
 }
 
@@ -356,8 +371,9 @@ END
     assert_line --regexp '^day68-1 +find '
     # One screen.
     [ "${#lines[@]}" -le 24 ]
-    run mk -n exercise N=day68-3 DEVICE=gpu SANITIZE=thread
+    run mk -n exercise N=day68-3 DEVICE=gpu NVCC=no-such-nvcc SANITIZE=thread
     assert_success
+    refute_output --partial fsanitize
     assert_line "bash tools/exercise.sh 'day68-3'"
     run mk exercise N=day68-3 CXX=no-such-compiler
     assert_failure 2

@@ -81,13 +81,13 @@ next_name() {
 
 list() {
     local name now all=0 passed=0 next
-    printf '%-12s %-4s  %-38s %s\n' name kind title state
+    printf '%-11s %-4s %-41s %s\n' name kind title state
     for name in $(names); do
         look_up "$name"
         now=$(state)
         all=$((all + 1))
         case $now in passed*) passed=$((passed + 1)) ;; esac
-        printf '%-12s %-4s  %-38.38s %s\n' "$name" "$kind" "$(title)" "$now"
+        printf '%-11s %-4s %-41.41s %s\n' "$name" "$kind" "$(title)" "$now"
     done
     next=$(next_name '')
     echo "$passed of $all passed.${next:+ Next: make exercise N=$next}"
@@ -142,24 +142,33 @@ begin() {
     echo "Then check it:   make exercise N=$name"
 }
 
-# Runs the check. Its status: 0 passed; 1 not, and work/report holds the input and the reason, a line each;
-# 2 it could not be checked.
+# Runs the check. Its status: 0 passed; 1 not, and work/report holds `INPUT|REASON`; 2 it could not be checked.
 judge() {
+    local status=0
     (
         # shellcheck disable=SC2034 # what judge.sh and check.sh read
-        N=$name LESSON=${program%%/*} PROGRAM=$program SRC=$copy WORK=$work/judge CHECKS=tests/exercises/$name
-        # shellcheck disable=SC2034
-        SEED=$seed
-        mkdir -p "$WORK"
+        N=$name LESSON=${program%%/*} PROGRAM=${program##*/} SRC=$PWD/$copy WORK=$work/judge STOP=1 SEED=$seed
+        CHECKS=$PWD/tests/exercises/$name
+        mkdir "$WORK"
         . tools/judge.sh
         . "$CHECKS/check.sh"
-        [ ! -s "$WORK/failures" ] || { head -n 2 "$WORK/failures" >"$work/report"; exit 1; }
-    )
+    ) >"$work/words" 2>&1 || status=$?
+    if [ -s "$work/judge/failures" ]; then
+        head -n 1 "$work/judge/failures" >"$work/report"
+        return 1
+    fi
+    # A check is silent when all is well: what says something else did not check.
+    if grep -v '^waiting for another make' "$work/words" >&2 || [ "$status" -ne 0 ]; then return 2; fi
 }
 
 show_report() {
-    echo "  input   $(sed -n 1p "$work/report")"
-    echo "  reason  $(sed -n 2p "$work/report")"
+    echo "  input   $(cut -d "|" -f 1 "$work/report")"
+    echo "  reason  $(cut -d "|" -f 2- "$work/report")"
+    # Only a program is tried with an input that was made up.
+    case $kind-$(cat "$work/report") in
+    mend-build\ * | mend-the\ lesson*) ;;
+    mend-*) echo "  again   make exercise N=$name FRESH=$seed" ;;
+    esac
 }
 
 show_hints() {
@@ -183,7 +192,7 @@ open_hint() {
         when=$(hint_when "$n")
         if [ -z "$when" ]; then
             in_turn=${in_turn:-$n}
-        elif tr '\n' ' ' <"$work/report" | grep -E -- "$when" >/dev/null; then
+        elif grep -qE -- "$when" "$work/report"; then
             echo "$n" >>"$folder/.hints"
             return
         fi
@@ -209,11 +218,13 @@ check() {
     1)
         echo "$name: not passed yet"
         show_report
-        open_hint
+        # What does not compile is no answer yet.
+        grep -q '^build ' "$work/report" || open_hint
         show_hints
         echo
         echo "The task: $folder/task.md. Edit $copy, then: make exercise N=$name"
         ;;
+    *) echo "$name: could not be checked" >&2 ;;
     esac
     return "$status"
 }
@@ -227,6 +238,7 @@ name=${1:-}
     refuse "make exercise needs N=name, ${name:+not '$name', }one of: $(names | tr '\n' ' ' | sed 's/ $//')"
 case ${RESET:-} in '' | 1) ;; *) refuse "RESET is 1 or nothing, not '$RESET'" ;; esac
 case ${FRESH:-} in *[!0-9]*) refuse "FRESH must be a number, not '$FRESH'" ;; esac
+case $BUILD in /*) ;; *) BUILD=$ROOT/$BUILD ;; esac
 mkdir -p "$BUILD/tmp"
 work=$(mktemp -d "$BUILD/tmp/exercise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
