@@ -13,11 +13,16 @@ lesson_tests() {
     harness "$ROOT/tests/exercises/canonical_tree.cu" "the lesson's tests" -iquote "$WORK/lesson/tests/canonical_tree"
 }
 
-# Both cores work: the tests are built and run while the whole program is compared. Their failures come last.
+# whole_lesson [CHECK...]: all else. Both cores work: the tests, and CHECK, run while the whole program is compared.
+# Their failures come last.
 whole_lesson() {
     stopped && return
     mkdir "$WORK/tests"
-    (WORK=$WORK/tests && lesson_tests) &
+    (
+        WORK=$WORK/tests
+        lesson_tests
+        [ $# -eq 0 ] || "$@"
+    ) &
     standard
     wait
     cat "$WORK/tests/failures" >>"$WORK/failures" 2>/dev/null

@@ -23,6 +23,7 @@ same_results() {
             !wrong && ($3 != digits[$1] || $9 != partials[$1] || $2 != value[$1] || $5 != alone[$1]) {
                 wrong = 1
                 much = $3 < digits[$1] ? "too few" : $3 > digits[$1] ? "too many" : "right"
+                if (much == "right" && $9 == partials[$1]) { print $1 " has another value, or other digits in the column alone: " $2 " and " $5 ", not " value[$1] " and " alone[$1]; next }
                 printf "%s has %s digits (%s: the lesson has %s), ", $1, $3, much, digits[$1]
                 if ($9 == partials[$1]) print "and the right partials"
                 else printf "and the partials hash is %s, not %s\n", $9, partials[$1]
