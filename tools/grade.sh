@@ -117,10 +117,13 @@ trap 'if [ ! -e "$into/result" ]; then cat "$into/log" >&4; exit 2; fi' EXIT
 one_line() { printf '%s' "$1" | LC_ALL=C tr '\000-\037\177' '?'; }
 passed_compiles=- passed_gates=- passed_values=- passed_fresh=- passed_flawed=- passed_exercise=- passed_output=-
 total=0 max=0
-# The failures that a row's checks added.
+# The failures that were added since the last call: into reasons.
 seen=0
 new_failures() {
-    if failed; then tail -n +$((seen + 1)) "$WORK/failures"; seen=$(wc -l <"$WORK/failures"); fi
+    reasons=''
+    failed || return 0
+    reasons=$(tail -n +$((seen + 1)) "$WORK/failures")
+    seen=$(wc -l <"$WORK/failures")
 }
 # row KEY yes|no|- WORDS [REASONS]: with the new failures where no reasons are given
 row() {
@@ -129,7 +132,8 @@ row() {
     [ "$2" != yes ] || got=$of
     total=$((total + got)) max=$((max + of))
     printf '%-10s %-4s %4d of %-4d %s\n' "$1" "$2" "$got" "$of" "$3"
-    if [ $# -gt 3 ]; then printf '%s' "$4"; else new_failures; fi | while IFS='|' read -r on reason || [ -n "$on" ]; do
+    if [ $# -gt 3 ]; then reasons=$4; else new_failures; fi
+    [ -z "$reasons" ] || printf '%s\n' "$reasons" | while IFS='|' read -r on reason; do
         printf '           on %s:\n             %s\n' "$on" "$reason"
     done
 }
@@ -175,13 +179,13 @@ grade_source() {
     fi
     passed_gates=no passed_values=no passed_fresh=no passed_flawed=no
     same_gates lesson || gates_failed=yes
-    gates_reasons=$(new_failures)
+    new_failures; gates_reasons=$reasons
     same_values lesson || values_failed=yes
-    values_reasons=$(new_failures)
+    new_failures; values_reasons=$reasons
     if same fresh ${fresh[@]+"${fresh[@]}"}; then passed_fresh=yes; fi
-    fresh_reasons=$(new_failures)
+    new_failures; fresh_reasons=$reasons
     if flawed_checks; then passed_flawed=yes; fi
-    flawed_reasons=$(new_failures)
+    new_failures; flawed_reasons=$reasons
     [ -n "${gates_failed:-}" ] || passed_gates=yes
     [ -n "${values_failed:-}" ] || passed_values=yes
     # What is right for the known input alone, and does not mind a flaw of the device, is no computation.

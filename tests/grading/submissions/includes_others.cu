@@ -1,0 +1,2 @@
+// Hands in the work of another student.
+#include "OTHER"

@@ -1,0 +1,2 @@
+// Ends with 0, and that is all.
+int main() { return 0; }
