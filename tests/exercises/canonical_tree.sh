@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Sourced by the checks of tree-1, -2, -4 and -5: whether all else of canonical_tree.cu is still what it was.
+. "$ROOT/tests/exercises/beside.sh"
 
 # The lesson's own tests on SRC (canonical_tree.cu here); needs judge.sh. Failures as those of harness.
 lesson_tests() {
@@ -13,18 +14,9 @@ lesson_tests() {
     harness "$ROOT/tests/exercises/canonical_tree.cu" "the lesson's tests" -O1 -iquote "$WORK/lesson/tests/canonical_tree"
 }
 
-# whole_lesson [CHECK...]: all else. Both cores work: the tests, and CHECK, run while the whole program is compared.
-# Their failures come last.
+# All else: the tests while the whole program is compared.
 whole_lesson() {
     stopped && return
-    mkdir "$WORK/tests"
-    (
-        WORK=$WORK/tests
-        lesson_tests
-        [ $# -eq 0 ] || "$@"
-    ) &
-    standard
-    wait
-    cat "$WORK/tests/failures" >>"$WORK/failures" 2>/dev/null
-    failed || rm -f "$WORK/failures"
+    beside tests lesson_tests
+    standard_beside
 }

@@ -1,5 +1,8 @@
 # shellcheck shell=bash
-# Sourced by the checks of pi-3, pi-4 and pi-5. All own types in one program:
+# Sourced by the checks of pi-3, pi-4 and pi-5.
+. "$ROOT/tests/exercises/beside.sh"
+
+# All own types in one program:
 # shellcheck disable=SC2034 # for the checks
 all_types='-DPI_FP_TYPES(row)=row(float_pair_low) row(float_pair_mid) row(float_pair_high) row(double_pair)'
 

@@ -3,4 +3,4 @@
 . "$ROOT/tests/exercises/fpmp_pi.sh"
 same_results '2^18 terms' -DPI_LOG2_TERMS=18 "$all_types"
 same_pairs
-standard
+standard_beside
