@@ -40,14 +40,6 @@ void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 enum { TSAN_SYNC = 0, TSAN_NO_SYNC = 1 };
-/* From clang 14 and g++ 13 on, ThreadSanitizer keeps 255 threads apart: of more, it forgets what most of them
- * did. So there are two workers then, and in a block every 113th thread counts as one and the same: few
- * programs have threads at that distance meet. */
-#if (defined(__clang__) && __clang_major__ >= 14) || (!defined(__clang__) && __GNUC__ >= 13)
-enum { TSAN_THREADS = 113, TSAN_WORKERS = 2 };
-#else
-enum { TSAN_THREADS = 1024, TSAN_WORKERS = 256 };
-#endif
 #define RELEASE(place) __tsan_release(place)
 #define ACQUIRE(place) __tsan_acquire(place)
 #else
@@ -69,6 +61,16 @@ enum {
     /* A guarded stack splits a mapping in two, and Linux allows a process 65,530. */
     MAX_GUARDED = 24000
 };
+#ifdef CUDA_CPU_TSAN
+/* From clang 14 and g++ 13 on, ThreadSanitizer keeps 255 threads apart: of more, it forgets what most of them
+ * did. So there are two workers then, and in a block every 113th thread counts as one and the same: few
+ * programs have threads at that distance meet. */
+#if (defined(__clang__) && __clang_major__ >= 14) || (!defined(__clang__) && __GNUC__ >= 13)
+enum { TSAN_THREADS = 113, TSAN_WORKERS = 2 };
+#else
+enum { TSAN_THREADS = MAX_THREADS, TSAN_WORKERS = MAX_WORKERS };
+#endif
+#endif
 
 /* ---- Workers and fibers ---------------------------------------------------------------------- */
 

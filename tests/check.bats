@@ -137,8 +137,8 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     assert_output 'make check DEVICE=gpu needs a usable card: no driver'
 }
 
-@test "check: .ci/run runs all tests, strictly, and its list holds nothing but reasons that a test has" {
-    run grep -c '^make check-all STRICT=1$' "$ROOT/.ci/run"
+@test "check: .ci/run runs the suite, strictly, and its list holds nothing but reasons that a test has" {
+    run grep -c '^make check STRICT=1$' "$ROOT/.ci/run"
     assert_output 1
     local reason
     eval "$(sed -n "/^SKIPS='/,/'\$/p" "$ROOT/.ci/run")"

@@ -20,6 +20,12 @@ programs() {
     done
 }
 
+# The card's memory in MiB, 0 on the CPU default.
+card_mib() {
+    [ "$DEVICE" = gpu ] || { echo 0; return; }
+    nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1
+}
+
 have_fma() { [ "$DEVICE" = gpu ] || [ "$FMA" = yes ]; }
 
 # The flag of the programs that use OpenMP: openmp_flag PROGRAM, a path without .cu.

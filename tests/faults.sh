@@ -112,10 +112,7 @@ one() (
         case $need in
         cpu | gpu) [ "$DEVICE" = "$need" ] || left_out "for DEVICE=$need" ;;
         fma) have_fma || left_out "this CPU has no FMA" ;;
-        large) # 17 GiB of samples on a card
-            mib=$([ "$DEVICE" != gpu ] || nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1)
-            [ "${mib:-0}" -gt 18000 ] || left_out "for a card with 18,000 MiB"
-            ;;
+        large) [ "$(card_mib)" -gt 18000 ] || left_out "for a card with 18,000 MiB" ;; # 17 GiB of samples
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
         toolkit) [ -e .toolkit/version ] || left_out "no toolkit (make toolkit)" ;;
         cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;

@@ -44,10 +44,7 @@ require_cpu() { [ "$DEVICE" = cpu ] || skip "a test of the CPU default (DEVICE=c
 # For what takes 2^32 floats and more.
 require_large_card() {
     [ "$DEVICE" = gpu ] || skip "17 GiB of samples: for a card of that size"
-    nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits | head -n 1 | {
-        read -r mib
-        [ "$mib" -gt 18000 ]
-    } || skip "the card has less than 18,000 MiB"
+    [ "$(card_mib)" -gt 18000 ] || skip "the card has less than 18,000 MiB"
 }
 require_clang() { command -v clang++ >/dev/null || skip "no clang++ (Debian: apt-get install clang)"; }
 

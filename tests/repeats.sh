@@ -15,11 +15,13 @@ shift
 PATH=$(outer_path)
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
+# A build folder of its own: that of a make which called this is taken.
+build=$BUILD/tmp/repeats
 failures=$(mktemp)
 trap 'rm -f "$failures"' EXIT
 for ((i = 1; i <= times; ++i)); do
     status=0
-    log=$("${MAKE:-make}" -C "$ROOT" check TESTS="$*" BUILD="$BUILD" DEVICE="$DEVICE" 2>&1) || status=$?
+    log=$("${MAKE:-make}" -C "$ROOT" check TESTS="$*" BUILD="$build" DEVICE="$DEVICE" 2>&1) || status=$?
     echo "$i of $times: $(grep -E '^[0-9]+ passed, ' <<<"$log" || echo 'no count')"
     [ "$status" -ne 0 ] || continue
     # The report of a failure, for whoever has to find its cause.

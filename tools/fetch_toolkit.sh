@@ -24,8 +24,9 @@ if [ $# -gt 2 ]; then
     shift 2
     list=$(printf '%s\n' "$@")
 fi
+new=$folder.new
 
-fetch_wheels toolkit "$name" "$folder" "$list" ${checks[@]+"${checks[@]}"} --requirement "$folder.new/list"
+fetch_wheels toolkit "$name" "$folder" "$list" ${checks[@]+"${checks[@]}"} --requirement "$new/list"
 # CUDA 13's wheels share one folder, those of CUDA 12 have one each. A zip keeps no x bits.
 for part in "$new"/nvidia/*/; do
     cp -R "$part". "$new/keep/"

@@ -2,8 +2,8 @@
 # Sourced by fetch_cccl.sh and fetch_toolkit.sh: wheels from PyPI, unpacked into one folder that is replaced
 # as a whole, so that a fetch that fails leaves what was there.
 
-# fetch_wheels GOAL NAME FOLDER VERSION PIP-ARGUMENT...: unpacks the wheels in FOLDER.new, which the caller
-# goes on in as $new; VERSION is in FOLDER.new/list. What is to stay goes to FOLDER.new/keep.
+# fetch_wheels GOAL NAME FOLDER VERSION PIP-ARGUMENT...: unpacks the wheels in FOLDER.new; VERSION is in
+# FOLDER.new/list. What is to stay goes to FOLDER.new/keep.
 # Ends the script with 0 where FOLDER has this VERSION, with 2 where the wheels cannot be had.
 fetch_wheels() {
     goal=$1 name=$2 folder=$3 new=$3.new

@@ -30,8 +30,20 @@ static void holds(const std::string& check, bool right, const std::string& gave)
         fprintf(stderr, "wrong: %s: %s\n", name.c_str(), gave.c_str());
 }
 
+// The levels above the leaves; each is a new vector.
+template <typename Op>
+static TypeOf<Op> pairs(Op op, std::vector<TypeOf<Op>> level) {
+    while (level.size() > 1) {
+        std::vector<TypeOf<Op>> above;
+        for (size_t i = 0; i < level.size(); i += 2)
+            above.push_back(i + 1 < level.size() ? op(level[i], level[i + 1]) : level[i]);
+        level.swap(above);
+    }
+    return level[0];
+}
+
 // The definition, with absent slots marked instead of filled in. A leaf is a vector of present
-// flags and values; a level is a new vector.
+// flags and values.
 template <typename Op>
 static TypeOf<Op> reference(Op op, const TypeOf<Op>* in, size_t n) {
     typedef TypeOf<Op> T;
@@ -48,13 +60,7 @@ static TypeOf<Op> reference(Op op, const TypeOf<Op>* in, size_t n) {
                 if (present[t + apart]) value[t] = op(value[t], value[t + apart]);
         level.push_back(value[0]);
     }
-    while (level.size() > 1) {
-        std::vector<T> above;
-        for (size_t i = 0; i < level.size(); i += 2)
-            above.push_back(i + 1 < level.size() ? op(level[i], level[i + 1]) : level[i]);
-        level.swap(above);
-    }
-    return level[0];
+    return pairs(op, level);
 }
 
 // Device memory for one check. The work buffer has exactly the asked capacity; it and the result
@@ -136,13 +142,7 @@ static void leafCounts() {
         const size_t last = 1 + leaves * 37 % 256, n = (leaves - 1) * 256 + last;
         std::vector<float> level(whole.begin(), whole.begin() + (long)leaves);
         level.back() = reference(Op(), &x[n - last], last);
-        while (level.size() > 1) {
-            for (size_t i = 0; i < level.size() / 2; ++i)
-                level[i] = level[2 * i] + level[2 * i + 1];
-            if (level.size() % 2 != 0) level[level.size() / 2] = level.back();
-            level.resize((level.size() + 1) / 2);
-        }
-        d.compare("sum float", n, {leaves % 2 == 0 ? 1 : 4}, level[0]);
+        d.compare("sum float", n, {leaves % 2 == 0 ? 1 : 4}, pairs(Op(), level));
     }
 }
 
@@ -331,7 +331,7 @@ static void sizes() {
 // The levels above alone. 32 warps take 4,096 nodes; above that, some take more groups than one.
 static void top() {
     for (size_t count : {4096, 4097, 5000, 9000}) {
-        std::vector<float> level = samples<float>(count);
+        const std::vector<float> level = samples<float>(count);
         const size_t bytes = sizeof(float) * count;
         float *node, *result, got;
         CUDA_CHECK(cudaMalloc(&node, 2 * bytes));
@@ -341,11 +341,7 @@ static void top() {
         fusedTop<<<1, 1024>>>(Sum<float>(), identityOf(Sum<float>()), node, count, result);
         CUDA_CHECK(cudaGetLastError());
         CUDA_CHECK(cudaMemcpy(&got, result, sizeof got, cudaMemcpyDeviceToHost));
-        for (size_t left = count; left > 1; left = (left + 1) / 2) {
-            for (size_t i = 0; i < left / 2; ++i) level[i] = level[2 * i] + level[2 * i + 1];
-            if (left % 2 != 0) level[left / 2] = level[left - 1];
-        }
-        holds("sum float", canonicalBits(got) == canonicalBits(level[0]),
+        holds("sum float", canonicalBits(got) == canonicalBits(pairs(Sum<float>(), level)),
               std::to_string(count) + " nodes");
         for (float* p : {node, result}) CUDA_CHECK(cudaFree(p));
     }
