@@ -12,7 +12,7 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
 SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
-	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC EXERCISE STUDENT FRESH POINTS N RESET
+	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC DIR INTO EXERCISE STUDENT FRESH SALT POINTS N RESET
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
@@ -34,7 +34,7 @@ endif
 override LESSON := $(if $(LESSON_GIVEN),$(LESSON),$(LESSONS))
 HOST_FLAGS := -std=c++17 -O3 -ffp-contract=off
 # Exercises are judged on the CPU default, whatever is at hand: there bits are pinned and launches counted.
-ifneq ($(filter exercise exercises,$(MAKECMDGOALS)),)
+ifneq ($(filter exercise exercises grade grade-all,$(MAKECMDGOALS)),)
 override DEVICE := cpu
 override SANITIZE :=
 endif
@@ -47,7 +47,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises grade bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises grade grade-all bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -164,6 +164,8 @@ $(BUILD)/cpu/watched/%.o: cpu/%.c $(wildcard cpu/*.h) Makefile $(BUILD)/cpu/runt
 	$(call compile_c,$(CC),$(foreach c,$(watched_calls),-D$(c)=unwatched_$(c)) -pthread -Icpu -c)
 grade: judge-tools
 	@bash tools/grade.sh
+grade-all: judge-tools
+	@bash tools/grade_all.sh
 judge-tools: $(watched) $(needed_cpu) $(TOOLS)/match
 
 # ---- Commands ------------------------------------------------------------------------------------
@@ -229,6 +231,8 @@ help:
 #: make exercise N=day68-3     begins one, or checks your copy (RESET=1: a fresh copy, the old one kept)
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
 #: make grade LESSON=name SRC=file  grades a submission (EXERCISE=n STUDENT=name): see INSTRUCTORS.md
+#: make grade-all DIR=folder LESSON=name  grades a folder of them (EXERCISE=n); a table and the reports lie in
+#:                             DIR-grades, or INTO=folder
 #: make bench LESSON=name      measures, beside what it is compared to
 #: make sanitize               compute-sanitizer on a card; on the CPU default three of the compiler's
 #: make clean, make help

@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # Grades one submission (make grade), on the CPU default.
-#   grade.sh --lesson LESSON --src FILE [--exercise NAME or number] [--student NAME] [--into FOLDER]
-# Each of them can also come from the environment: LESSON SRC EXERCISE STUDENT. FILE is a source (.cu), an answer
-# file (.txt) for an exercise that asks for one, or an output (.txt, .log; whole logs of `make run V=1` too), which is
-# only compared with expected_output/. STUDENT (default: FILE's name) decides the input that is not announced;
-# FRESH=NUMBER repeats one. POINTS=FILE in place of exercises/points/LESSON.txt: lines `key number`, # to the end of
-# the line is a comment; keys: compiles gates values fresh flawed output exercise, or an exercise's name.
+#   grade.sh --lesson LESSON --src FILE [--exercise NAME or number] [--student NAME] [--into FOLDER] [--again]
+#   grade.sh --lesson LESSON [--exercise NAME or number] --which     what would be graded: a lesson or an exercise
+# Each but the last two can also come from the environment: LESSON SRC EXERCISE STUDENT.
+# FILE is a source (.cu), an answer file (.txt) for an exercise that asks for one, or an output (.txt, .log; whole
+# logs of `make run V=1` too), which is only compared with expected_output/. It can also be a folder that holds one:
+# the file with the program's name, or the only one of its kind.
+# STUDENT (default: FILE's name) decides the input that is not announced: one of 16 classes (judge.sh). FRESH=NUMBER
+# takes another class, SALT=WORD gives all classes other inputs.
+# POINTS=FILE in place of exercises/points/LESSON.txt: lines `key number`, # to the end of the line is a comment;
+# keys: compiles gates values fresh flawed output exercise, or an exercise's name.
 #
 # The report goes to stdout and to FOLDER/log; FOLDER is BUILD/grade/LESSON[-EXERCISE]/STUDENT by default (its name
-# made harmless). FOLDER/result is for programs: lines `key value`, each key once, in this order:
+# made harmless). FOLDER/rows is what was found, without points: --again makes the report and the result of it.
+# FOLDER/result is for programs: lines `key value`, each key once, in this order:
 #   student, lesson, exercise (- for none), file, points, max, sandbox (as confine.sh --which says), input (the
 #   unannounced one, in words), then rows yes|no|- (- : was not asked or could not be): compiles, gates, values, fresh,
 #   flawed, exercise_passed, output; then verdict (passed, failed, `output only, proves no work`), reason (the first;
@@ -22,9 +27,11 @@ refuse() {
 }
 root=$(cd "$(dirname "$0")/.." && pwd)
 ROOT=${ROOT:-$root}
-lesson=${LESSON:-} src=${SRC:-} exercise=${EXERCISE:-} student=${STUDENT:-} into=''
+lesson=${LESSON:-} src=${SRC:-} exercise=${EXERCISE:-} student=${STUDENT:-} into='' again='' which=''
 while [ $# -gt 0 ]; do
     case $1 in
+    --again) again=1; shift ;;
+    --which) which=1; shift ;;
     --lesson | --src | --exercise | --student | --into)
         [ $# -ge 2 ] || refuse "$1 takes a value"
         printf -v "${1#--}" %s "$2"
@@ -43,14 +50,6 @@ canonical_tree) PROGRAM=canonical_tree short=tree ;;
 *) refuse "needs one LESSON: day68_reproducibility, precision_reduction, fpmp_pi or canonical_tree, not '$lesson'" ;;
 esac
 LESSON=$lesson
-[ -n "$src" ] || refuse "needs SRC=file: what was handed in"
-# Without a leading dash and from any folder.
-case $src in /*) ;; *) src=$PWD/$src ;; esac
-[ -e "$src" ] || refuse "SRC: no such file: '$src'"
-if [ ! -f "$src" ] || [ ! -r "$src" ]; then refuse "SRC is no file that can be read: '$src'"; fi
-[ "$(wc -c <"$src")" -le 1048576 ] || refuse "SRC is larger than 1 MiB: '$src'"
-SRC=$src
-[ -n "$student" ] || { student=${src##*/}; student=${student%.*}; }
 
 # ---- The exercise, and the points ----------------------------------------------------------------
 
@@ -65,13 +64,6 @@ if [ -n "$exercise" ]; then
     program=$(exercise_key program)
     [ -z "$program" ] || PROGRAM=${program##*/}
 fi
-case $src in
-*.cu) handed=source ;;
-*.txt | *.log) handed=output ;;
-*) refuse "SRC must end in .cu (a source) or .txt (an answer or an output): '$src'" ;;
-esac
-case $kind in find | say) [ "$handed" = output ] || refuse "exercise $N asks for an answer file (.txt), not '$src'" ;; esac
-if [ -n "$N" ] && [ "$kind" = mend ] && [ "$handed" != source ]; then refuse "exercise $N asks for a source (.cu), not '$src'"; fi
 
 points_file=${POINTS:-$ROOT/exercises/points/$lesson.txt}
 [ -r "$points_file" ] || refuse "no file of points: '$points_file'"
@@ -86,9 +78,54 @@ bad=$(awk -v short="$short" '{ sub(/#.*/, ""); sub(/\r$/, "") }
 [ -z "$bad" ] || refuse "$points_file:$bad"
 # The key of a row: an exercise has one of its own, or that of all exercises.
 key_of() { if [ -z "$N" ]; then echo "$1"; elif [ -n "$(points "$N")" ]; then echo "$N"; else echo exercise; fi; }
-if [ -n "$N" ]; then rows=$N; elif [ "$handed" = output ]; then rows=output; else rows='compiles gates values fresh flawed'; fi
-for row in $rows; do
-    [ -n "$(points "$(key_of "$row")")" ] || refuse "$points_file has no line for '$(key_of "$row")'"
+
+# For grade_all.sh: what is wrong for every submission is said by now.
+[ -z "$which" ] || { echo "${N:-$lesson}"; exit; }
+
+# ---- What was handed in --------------------------------------------------------------------------
+
+[ -n "$src" ] || refuse "needs SRC=file: what was handed in"
+# Without a leading dash and from any folder.
+case $src in /*) ;; *) src=$PWD/$src ;; esac
+[ -e "$src" ] || refuse "SRC: no such file: '$src'"
+
+# pick WHAT PATTERN NAME: sets SRC to the file in the folder src that was handed in, if there is one.
+pick() {
+    local file count=0 named=0 only='' own=''
+    while IFS= read -r -d '' file; do
+        count=$((count + 1)) only=$file
+        [ "${file##*/}" != "$3" ] || named=$((named + 1)) own=$file
+    done < <(find "$src/" \( -name '.*' -o -name __MACOSX \) -prune -o -type f -iname "$2" -print0)
+    if [ $named -eq 1 ]; then SRC=$own
+    elif [ $count -eq 1 ]; then SRC=$only
+    elif [ $count -gt 1 ]; then refuse "SRC has $count $1 ($2), and not one that is called $3: '$src'"
+    fi
+}
+SRC=''
+if [ -d "$src" ]; then
+    student=${student:-${src##*/}}
+    case $kind in find | say) ;; *) pick sources '*.cu' "$PROGRAM.cu" ;; esac
+    if [ -z "$SRC" ] && [ "$kind" != mend ]; then pick texts '*.txt' answer.txt; fi
+    if [ -z "$SRC" ] && [ -z "$kind" ]; then pick outputs '*.log' output.log; fi
+    [ -n "$SRC" ] || refuse "SRC has no file of the kind that is asked for: '$src'"
+else
+    SRC=$src
+    [ -n "$student" ] || { student=${src##*/}; student=${student%.*}; }
+fi
+if [ ! -f "$SRC" ] || [ ! -r "$SRC" ]; then refuse "SRC is no file that can be read: '$SRC'"; fi
+[ "$(wc -c <"$SRC")" -le 1048576 ] || refuse "SRC is larger than 1 MiB: '$SRC'"
+case $SRC in
+*.[cC][uU]) handed=source ;;
+*.[tT][xX][tT] | *.[lL][oO][gG]) handed=output ;;
+*) refuse "SRC must end in .cu (a source) or .txt (an answer or an output): '$SRC'" ;;
+esac
+case $kind-$handed in
+find-source | say-source) refuse "exercise $N asks for an answer file (.txt), not '$SRC'" ;;
+mend-output) refuse "exercise $N asks for a source (.cu), not '$SRC'" ;;
+esac
+if [ -n "$N" ]; then keys=$N; elif [ "$handed" = output ]; then keys=output; else keys='compiles gates values fresh flawed'; fi
+for key in $keys; do
+    [ -n "$(points "$(key_of "$key")")" ] || refuse "$points_file has no line for '$(key_of "$key")'"
 done
 
 # ---- The folder ----------------------------------------------------------------------------------
@@ -100,25 +137,27 @@ if [ -z "$into" ]; then
     into=$BUILD/grade/$lesson${N:+-$N}/$harmless-$(printf '%s' "$student" | cksum | cut -d ' ' -f 1)
 fi
 case $into in /*) ;; *) into=$PWD/$into ;; esac
-rm -rf "$into/result" "$into/log"
-mkdir -p "$into" "$BUILD/tmp"
+rm -f "$into/result" "$into/log"
+mkdir -p "$into" "$BUILD/tmp" || refuse "$into cannot be made"
 WORK=$(mktemp -d "$BUILD/tmp/grade.XXXXXX")
 # shellcheck disable=SC2034 # for judge.sh
 SEED=${FRESH:-$student $lesson} STOP=''
 # shellcheck disable=SC1091
 . "$ROOT/tools/judge.sh"
-exec 3>&1 4>&2 >"$into/log" 2>&1
-# Whatever ends this early is no verdict.
-# Programs and outputs are large, and can be made again.
+exec 3>&1 4>&2 >"$WORK/words" 2>&1
+# Whatever ends this early is no verdict. Programs and outputs are large, and can be made again.
 ended() {
+    [ -e "$into/result" ] || cat "$WORK/words" >&4
     [ -n "${KEEP:-}" ] || rm -rf "$WORK"
-    [ -e "$into/result" ] || { cat "$into/log" >&4; exit 2; }
+    [ -e "$into/result" ] || exit 2
 }
 trap ended EXIT
 
-one_line() { printf '%s' "$1" | LC_ALL=C tr '\000-\037\177' '?'; }
-passed_compiles=- passed_gates=- passed_values=- passed_fresh=- passed_flawed=- passed_exercise=- passed_output=-
-total=0 max=0
+# ---- What is found: lines into rows ---------------------------------------------------------------
+#   row|KEY|yes, no or -|WORDS     and after it, for each reason why its points are lost,
+#   on|INPUT|REASON
+#   note|WORDS                     for the end of the report
+
 # The failures that were added since the last call: into reasons.
 seen=0
 new_failures() {
@@ -129,24 +168,10 @@ new_failures() {
 }
 # row KEY yes|no|- WORDS [REASONS]: with the new failures where no reasons are given
 row() {
-    local got=0 of
-    of=$(points "$(key_of "$1")")
-    [ "$2" != yes ] || got=$of
-    total=$((total + got)) max=$((max + of))
-    printf '%-10s %-4s %4d of %-4d %s\n' "$1" "$2" "$got" "$of" "$3"
     if [ $# -gt 3 ]; then reasons=$4; else new_failures; fi
-    [ -z "$reasons" ] || printf '%s\n' "$reasons" | while IFS='|' read -r on reason; do
-        printf '           on %s:\n             %s\n' "$on" "$reason"
-    done
+    echo "row|$1|$2|$3"
+    [ -z "$reasons" ] || printf '%s\n' "$reasons" | sed 's/^/on|/'
 }
-
-printf 'student: %s\nlesson: %s%s\nfile: %s\nsandbox: %s\n' "$(one_line "$student")" "$lesson" "${N:+, exercise $N}" "$(one_line "$SRC")" "$CONFINED_BY"
-input=-
-if [ "$handed" = source ] || [ -n "$N" ]; then
-    input=$(fresh_words)
-    echo "input that was not announced: $input"
-fi
-echo
 
 # What moves between the builds: the number of lines, of this program and of the lesson's.
 moved() { # FMAD'S NOFMAD'S
@@ -159,8 +184,8 @@ between_builds() {
     [ "$(judged_builds)" = 'fmad nofmad' ] && [ ! -e "$WORK/hopeless" ] || return 0
     mine=$(moved "$(submission_output fmad ${flags[@]+"${flags[@]}"})" "$(submission_output nofmad ${flags[@]+"${flags[@]}"})")
     theirs=$(moved "$(reference_output fmad ${flags[@]+"${flags[@]}"})" "$(reference_output nofmad ${flags[@]+"${flags[@]}"})")
-    if [ "$mine" = "$theirs" ]; then echo "between the builds: $mine, as in the lesson's program"
-    else echo "between the builds: $mine; in the lesson's program: $theirs"; fi
+    if [ "$mine" = "$theirs" ]; then echo "note|between the builds: $mine, as in the lesson's program"
+    else echo "note|between the builds: $mine; in the lesson's program: $theirs"; fi
 }
 flawed_checks() {
     local flags=() flaw
@@ -169,74 +194,106 @@ flawed_checks() {
     for flaw in $(lesson_flaws); do JUDGED_BUILDS=nofmad same_gates lesson -- WATCH_FLAW="$flaw" || return 1; done
 }
 grade_source() {
-    local flags=() fresh=() work=''
+    local flags=() fresh=() work='' key compiles=no gates=yes values=yes in_fresh=no flawed=no
     read -ra flags <<<"$(lesson_flags)"
     read -ra fresh <<<"$(fresh_flags)"
-    passed_compiles=no
-    if build_submission ${flags[@]+"${flags[@]}"}; then passed_compiles=yes; fi
-    row compiles $passed_compiles "both builds"
-    if [ $passed_compiles = no ]; then
+    if build_submission ${flags[@]+"${flags[@]}"}; then compiles=yes; fi
+    row compiles $compiles "both builds"
+    if [ $compiles = no ]; then
         for key in gates values fresh flawed; do row $key - "could not be asked"; done
         return
     fi
-    passed_gates=no passed_values=no passed_fresh=no passed_flawed=no
-    same_gates lesson || gates_failed=yes
+    same_gates lesson || gates=no
     new_failures; gates_reasons=$reasons
-    same_values lesson || values_failed=yes
+    same_values lesson || values=no
     new_failures; values_reasons=$reasons
-    if same fresh ${fresh[@]+"${fresh[@]}"}; then passed_fresh=yes; fi
+    if same fresh ${fresh[@]+"${fresh[@]}"}; then in_fresh=yes; fi
     new_failures; fresh_reasons=$reasons
-    if flawed_checks; then passed_flawed=yes; fi
+    if flawed_checks; then flawed=yes; fi
     new_failures; flawed_reasons=$reasons
-    [ -n "${gates_failed:-}" ] || passed_gates=yes
-    [ -n "${values_failed:-}" ] || passed_values=yes
     # What is right for the known input alone, and does not mind a flaw of the device, is no computation.
-    if [ $passed_fresh = no ] && [ $passed_flawed = no ] && [ $passed_gates$passed_values != nono ]; then
+    if [ $in_fresh = no ] && [ $flawed = no ] && [ $gates$values != nono ]; then
         work=', but right for the known input alone: not counted'
-        passed_gates=no passed_values=no
+        gates=no values=no
     fi
-    row gates $passed_gates "at the lesson's size$work" "$gates_reasons"
-    row values $passed_values "at the lesson's size, against the lesson's program$work" "$values_reasons"
-    row fresh $passed_fresh "the whole output for the input that was not announced" "$fresh_reasons"
-    row flawed $passed_flawed "on a device with a flaw the gates fail that must" "$flawed_reasons"
+    row gates $gates "at the lesson's size$work" "$gates_reasons"
+    row values $values "at the lesson's size, against the lesson's program$work" "$values_reasons"
+    row fresh $in_fresh "the whole output for the input that was not announced" "$fresh_reasons"
+    row flawed $flawed "on a device with a flaw the gates fail that must" "$flawed_reasons"
     between_builds
 }
 grade_output() {
-    local verdict status=0 contraction
+    local verdict status=0 contraction right=yes
     verdict=$("$BUILD/tools/match" --lesson "$lesson" "$ROOT/expected_output" "$SRC" 2>&1) || status=$?
-    passed_output=yes
     if [ $status -ne 0 ]; then
-        passed_output=no
+        right=no
         fail "the output" "$(printf '%s\n' "$verdict" | grep -E '^(match: | *(expected|found): )' | head -n 2 | sed 's/^ *//' | tr '\n' ';' | sed 's/;$//; s/;/; /' | cut -c 1-300 | grep . || printf '%s' "$verdict" | head -n 1)" || true
     else
         for contraction in fused separate; do
             tr -d '\r' <"$SRC" | awk -v program="$lesson/$PROGRAM" -v want="$contraction" '
                 $1 == "program:" { is = $2 == program } is && $1 == "contraction:" && $2 == want { found = 1 } END { exit !found }' ||
-                { passed_output=no; fail "the output" "has no output of $PROGRAM with $contraction device code" || true; }
+                { right=no; fail "the output" "has no output of $PROGRAM with $contraction device code" || true; }
         done
     fi
-    row output $passed_output "an output only, which proves no work"
+    row output $right "an output only, which proves no work"
 }
 grade_exercise() {
+    local right=yes
     # shellcheck source=/dev/null
     . "$CHECKS/check.sh" || true
-    passed_exercise=yes
-    ! failed || passed_exercise=no
-    row "$N" $passed_exercise "the exercise's own checks"
+    ! failed || right=no
+    row "$N" $right "the exercise's own checks"
 }
 
-if [ -n "$N" ]; then grade_exercise; elif [ "$handed" = output ]; then grade_output; else grade_source; fi
+input=-
+if [ "$handed" = source ] || [ -n "$N" ]; then input=$(fresh_words); fi
+if [ -z "$again" ]; then
+    rm -f "$into/rows"
+    {
+        if [ -n "$N" ]; then grade_exercise; elif [ "$handed" = output ]; then grade_output; else grade_source; fi
+        echo "sandbox|$CONFINED_BY"
+    } >"$into/rows.$$"
+    mv "$into/rows.$$" "$into/rows"
+fi
+
+# ---- The report ----------------------------------------------------------------------------------
+
+one_line() { printf '%s' "$1" | LC_ALL=C tr '\000-\037\177' '?'; }
+found() { sed -n "s/^row|$1|\([a-z-]*\)|.*/\1/p" "$into/rows" | grep . || echo -; }
+sandbox=$(sed -n 's/^sandbox|//p' "$into/rows")
+reason=$(sed -n 's/^on|//p' "$into/rows" | head -n 1 | sed 's/|/: /')
+total=0 max=0
+for key in $keys; do
+    of=$(points "$(key_of "$key")")
+    max=$((max + of))
+    [ "$(found "$key")" != yes ] || total=$((total + of))
+done
 verdict=passed
 [ "$total" -eq "$max" ] || verdict=failed
 [ "$handed" != output ] || [ -n "$N" ] || verdict='output only, proves no work'
-printf '\n%d of %d points; %s\n' "$total" "$max" "$verdict"
-[ "$CONFINED_BY" = bubblewrap ] || echo "There was no sandbox ($CONFINED_BY): what was handed in ran with the grader's own rights."
-reason=$(head -n 1 "$WORK/failures" 2>/dev/null | sed 's/|/: /' || true)
 {
-    printf '%s %s\n' student "$(one_line "$student")" lesson "$lesson" exercise "${N:--}" file "$(one_line "$SRC")" points "$total" max "$max" \
-        sandbox "$CONFINED_BY" input "$input" compiles $passed_compiles gates $passed_gates values $passed_values fresh $passed_fresh \
-        flawed $passed_flawed exercise_passed $passed_exercise output $passed_output verdict "$verdict" reason "$(one_line "$reason")"
-} >"$into/result.$$"
+    printf 'student: %s\nlesson: %s%s\nfile: %s\nsandbox: %s\n' "$(one_line "$student")" "$lesson" "${N:+, exercise $N}" "$(one_line "$SRC")" "$sandbox"
+    [ "$input" = - ] || echo "input that was not announced: $input"
+    echo
+    while IFS='|' read -r what first second third; do
+        case $what in
+        row)
+            of=$(points "$(key_of "$first")") got=0
+            [ "$second" != yes ] || got=$of
+            printf '%-10s %-4s %4d of %-4d %s\n' "$first" "$second" "$got" "$of" "$third"
+            ;;
+        on) printf '           on %s:\n             %s\n' "$first" "$second${third:+|$third}" ;;
+        note) echo "$first" ;;
+        esac
+    done <"$into/rows"
+    printf '\n%d of %d points; %s\n' "$total" "$max" "$verdict"
+    [ "$sandbox" = bubblewrap ] || echo "There was no sandbox ($sandbox): what was handed in ran with the grader's own rights."
+} >"$into/log.$$"
+printf '%s %s\n' student "$(one_line "$student")" lesson "$lesson" exercise "${N:--}" file "$(one_line "$SRC")" points "$total" max "$max" \
+    sandbox "$sandbox" input "$input" compiles "$(found compiles)" gates "$(found gates)" values "$(found values)" fresh "$(found fresh)" \
+    flawed "$(found flawed)" exercise_passed "$(found "${N:-none}")" output "$(found output)" verdict "$verdict" \
+    reason "$(one_line "$reason")" >"$into/result.$$"
+mv "$into/log.$$" "$into/log"
 mv "$into/result.$$" "$into/result"
 cat "$into/log" >&3
 [ "$total" -eq "$max" ]
