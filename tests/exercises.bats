@@ -321,6 +321,21 @@ END
     assert_output 'make exercise needs patch to plant a fault (Debian: apt-get install patch)'
 }
 
+@test "exercise: a copy that cannot be put in its place is none, and the one aside stays" {
+    exercise day68-8 >/dev/null
+    echo "// mine" >>$copy
+    mkdir bin
+    printf '#!/bin/sh\n[ "$1" = -n ] || exec %s "$@"\n' "$(command -v mv)" >bin/mv
+    chmod +x bin/mv
+    PATH=$tree/bin:$PATH RESET=1 run exercise day68-8
+    assert_failure 2
+    assert_line "$copy could not be made"
+    grep -q "// mine" exercises/day68-8/toy.1.cu
+    [ ! -e $copy ]
+    run find exercises -name ".start*"
+    assert_output ""
+}
+
 @test "exercise: an error of the compiler is shown with the copy's own line, and opens no hint" {
     echo 'same lesson' >tests/exercises/day68-8/check.sh
     exercise day68-8 >/dev/null

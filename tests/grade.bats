@@ -18,7 +18,7 @@ result() { sed -n "s/^$1 //p" "$BATS_TEST_TMPDIR/graded/result"; }
     FRESH=7 run grade --src "-Zoë \"O'Neil\", 1.cu"
     assert_success
     assert_line '100 of 100 points; passed'
-    assert_line 'input that was not announced: n = 887 and 592646'
+    assert_line 'input that was not announced: n = 833 and 374432'
     assert_equal "$(cut -d ' ' -f 1 graded/result | tr '\n' ' ')" \
         'student lesson exercise file points max sandbox input compiles gates values fresh flawed exercise_passed output verdict reason '
     assert_equal "$(result student)|$(result points)|$(result max)|$(result verdict)|$(result reason)" "-Zoë \"O'Neil\", 1|100|100|passed|"
@@ -82,6 +82,22 @@ result() { sed -n "s/^$1 //p" "$BATS_TEST_TMPDIR/graded/result"; }
     assert_line '0 of 50 points; output only, proves no work'
 }
 
+@test "a folder: the file with the program's name, or the only one of its kind; others are not looked at" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p Ada/work Ada/.git Ben/__MACOSX
+    echo 'int main() { return ada; }' >Ada/work/precision_reduction.cu
+    touch Ada/{a,b,.c}.cu Ada/.git/precision_reduction.cu
+    echo 'int main() { return ben; }' >"Ben/my work.CU"
+    touch Ben/notes.txt Ben/__MACOSX/x.cu
+    run grade --src Ada
+    assert_line 'student: Ada'
+    assert_line "file: $PWD/Ada/work/precision_reduction.cu"
+    assert_line --partial "'ada' was not declared"
+    run grade --src Ben
+    assert_line "file: $PWD/Ben/my work.CU"
+    assert_line --partial "my work.CU:1:21: error: 'ben' was not declared"
+}
+
 @test "a point for another row: the file of points is the instructor's" {
     printf '# mine\ncompiles 1 # both\ngates 2\nvalues 3\nfresh 4\nflawed 5\n' >"$BATS_TEST_TMPDIR/points"
     POINTS=$BATS_TEST_TMPDIR/points run grade --src "$(submission prints_nothing "$BATS_TEST_TMPDIR")"
@@ -106,8 +122,8 @@ END
 
 @test "bad calls are refused in one line" {
     cd "$BATS_TEST_TMPDIR"
-    mkdir folder
-    touch x.c x.txt
+    mkdir folder two
+    touch x.c x.txt x.cu two/{a,b}.cu
     head -c 1100000 /dev/zero >large.cu
     while IFS='|' read -r words message; do
         read -ra call <<<"$words"
@@ -121,7 +137,14 @@ END
 --quick|no such option: '--quick'
 --lesson fpmp_pi|needs SRC=file: what was handed in
 --lesson fpmp_pi --src nothing.cu|SRC: no such file: 'HERE/nothing.cu'
---lesson fpmp_pi --src folder|SRC is no file that can be read: 'HERE/folder'
+--lesson fpmp_pi --src folder|SRC has no file of the kind that is asked for: 'HERE/folder'
+--lesson fpmp_pi --src two|SRC has 2 sources (*.cu), and not one that is called fpmp_pi.cu: 'HERE/two'
+--lesson fpmp_pi --src folder --exercise 1|SRC has no file of the kind that is asked for: 'HERE/folder'
+--lesson fpmp_pi --src large.cu --exercise 1|SRC is larger than 1 MiB: 'HERE/large.cu'
+--lesson fpmp_pi --src x.cu --exercise 1|exercise pi-1 asks for an answer file (.txt), not 'HERE/x.cu'
+--lesson fpmp_pi --src x.txt --exercise 3|exercise pi-3 asks for a source (.cu), not 'HERE/x.txt'
+--lesson fpmp_pi --src /dev/null|SRC is no file that can be read: '/dev/null'
+--lesson fpmp_pi --src x.txt --into x.c/y|HERE/x.c/y cannot be made
 --lesson fpmp_pi --src large.cu|SRC is larger than 1 MiB: 'HERE/large.cu'
 --lesson fpmp_pi --src x.c|SRC must end in .cu (a source) or .txt (an answer or an output): 'HERE/x.c'
 --lesson fpmp_pi --src x.txt --exercise tree-1|'tree-1' is no exercise of fpmp_pi

@@ -138,7 +138,7 @@ if [ -z "$into" ]; then
 fi
 case $into in /*) ;; *) into=$PWD/$into ;; esac
 rm -f "$into/result" "$into/log"
-mkdir -p "$into" "$BUILD/tmp" || refuse "$into cannot be made"
+mkdir -p "$into" "$BUILD/tmp" 2>/dev/null || refuse "$into cannot be made"
 WORK=$(mktemp -d "$BUILD/tmp/grade.XXXXXX")
 # shellcheck disable=SC2034 # for judge.sh
 SEED=${FRESH:-$student $lesson} STOP=''
