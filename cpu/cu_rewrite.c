@@ -715,7 +715,8 @@ static void write_out(struct source *s) {
             write_out(included);
             included = included->next;
             while (i < s->size && s->text[i] != '\n') i++;
-            printf("\n#line %d \"%s\"\n", line_of(s, i) + 1, s->path);
+            /* A last line without its end has nothing behind it. */
+            printf("\n#line %d \"%s\"\n", line_of(s, i) + (i < s->size), s->path);
             if (i + 1 == arch_at || i == s->size) i--;
             continue;
         }

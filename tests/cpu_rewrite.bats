@@ -84,6 +84,10 @@ static int three = missing_three;
 EOF
     assert_failure
     for place in part.cu:1 in.cu:3 in.cu:5 in.cu:7; do assert_output --regexp "(^|[^a-z])$place:[0-9]+: error: .missing"; done
+    # The compiler must name the second line here: it is the last.
+    printf '#if 1\n#include "part.cu"' >in.cu
+    run rewrite in.cu
+    assert_equal "${lines[${#lines[@]} - 1]}" '#line 2 "in.cu"'
 }
 
 @test "sibling scopes have shared variables of their own, and a kernel's add up in each" {

@@ -81,10 +81,10 @@ expect_test() { # FILE NAME
         mkdir "$dir/tree/build"
         tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$dir/tree/|g" {} +
-        local programs=()
-        read -ra programs <<<"$(key rebuild "$patch")"
+        local name programs=()
+        for name in $(key rebuild "$patch"); do programs+=("build/$DEVICE/fmad/${name##*/}" "build/$DEVICE/nofmad/${name##*/}"); done
         env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
-            test-tools "${programs[@]}" >"$dir/log" 2>&1 || missed "the tree does not build"
+            test-tools ${programs[@]+"${programs[@]}"} >"$dir/log" 2>&1 || missed "the tree does not build"
     }
     status=0
     env -i PATH="$PATH" HOME="$HOME" ALL=1 BATS_LIB_PATH="${BATS_LIB_PATH:-}" TMPDIR="$dir" DEVICE="$DEVICE" \

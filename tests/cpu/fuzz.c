@@ -160,13 +160,18 @@ static void mutate(const struct text *other) {
 static const char *failed_path;
 static unsigned long case_number;
 
+static void save(const char *path, const char *text, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (!file) return;
+    fwrite(text, 1, size, file);
+    fclose(file);
+}
 static void save_case(void) {
-    FILE *file = fopen(failed_path, "wb");
-    if (file) {
-        fwrite(case_text, 1, case_size, file);
-        fclose(file);
-    }
-    fprintf(real_stderr(), "fuzz: case %lu is in %s (its part.cu has %zu bytes)\n", case_number, failed_path, part_size);
+    char part_path[4096];
+    snprintf(part_path, sizeof part_path, "%s.part", failed_path);
+    save(failed_path, case_text, case_size);
+    save(part_path, part_text, part_size);
+    fprintf(real_stderr(), "fuzz: case %lu is in %s, its part.cu in %s.part\n", case_number, failed_path, failed_path);
 }
 
 static void on_signal(int number) {
