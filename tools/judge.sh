@@ -464,10 +464,11 @@ sanitized() {
     stopped && return 1
     take_submission || return 1
     runtime=$BUILD/cpu-$kind/cpu/runtime
-    # Built once, and anew when the CPU default changed.
-    if [ -z "$(ls "$runtime"/*.o 2>/dev/null)" ] || [ -n "$(find "$ROOT/cpu" -name '*.[ch]' -newer "$runtime/engine.o")" ]; then
+    # Built once, and anew when the CPU default changed. The stamp is the last: another call may be building.
+    if [ ! -e "$BUILD/cpu-$kind/built" ] || [ -n "$(find "$ROOT/cpu" -name '*.[ch]' -newer "$BUILD/cpu-$kind/built")" ]; then
         env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -s --no-print-directory -C "$ROOT" DEVICE=cpu BUILD="$BUILD/cpu-$kind" \
             SANITIZE="$kind" test-tools >/dev/null
+        : >"$BUILD/cpu-$kind/built"
     fi
     out=$WORK/$kind.$(printf '%s ' "$@" "${HARNESS:-}" | short_sum)
     source=$submission
