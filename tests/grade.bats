@@ -249,7 +249,7 @@ END
 }
 
 @test "make grade: rows, status, and on the CPU default whatever else is here" {
-    run env -u MAKEFLAGS -u MAKELEVEL -u DEVICE make -s --no-print-directory -C "$ROOT" BUILD="$BUILD" grade LESSON=precision_reduction \
+    run env -u MAKEFLAGS -u MAKELEVEL -u DEVICE make -s --no-print-directory -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" grade LESSON=precision_reduction \
         SRC="$(submission prints_nothing "$BATS_TEST_TMPDIR")"
     assert_failure 2 # make's own, of any failure
     assert_line '10 of 100 points; failed'

@@ -165,7 +165,7 @@ END
 
 @test "make grade-all: its settings reach it" {
     whole_log >class/ann.txt
-    run env -u MAKEFLAGS -u MAKELEVEL -u DEVICE make -s --no-print-directory -C "$ROOT" BUILD="$BUILD" grade-all LESSON=precision_reduction \
+    run env -u MAKEFLAGS -u MAKELEVEL -u DEVICE make -s --no-print-directory -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" grade-all LESSON=precision_reduction \
         DIR="$PWD/class" INTO="$PWD/out" JOBS=1
     assert_success
     assert_line "submissions in $PWD/class: 1, 1 at a time"
