@@ -8,7 +8,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
     mkdir class
     OUT=$PWD/class-grades/precision_reduction
-    unset EXERCISE STUDENT POINTS INTO FRESH SALT
+    unset DIR LESSON EXERCISE STUDENT POINTS INTO FRESH SALT JOBS
     # Outputs are not run, so nothing here depends on a sandbox.
     export CONFINED_BY=bubblewrap
 }

@@ -241,10 +241,10 @@ END
     cp "$ROOT/Makefile" "$BATS_TEST_TMPDIR/m/"
     cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags}.sh "$BATS_TEST_TMPDIR/m/tools/"
     local script goal
-    for script in run check match expected bench pi_types sanitize doctor embeds exercise fetch_cccl; do
+    for script in run check match expected bench pi_types sanitize doctor embeds exercise grade grade_all fetch_cccl; do
         printf 'echo "%s: $*; all: $ALL"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
     done
-    for script in cpu/cu_rewrite tools/match tools/gpu_probe; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
+    for script in cpu/cu_rewrite tools/match tools/gpu_probe tools/watched_device; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
     # ends GOAL SCRIPT STATUS [VARIABLE=VALUE]: the status of make where the script of this goal ends with STATUS.
     ends() {
         run clean_env SCRIPT_STATUS="$3" make --no-print-directory -C "$BATS_TEST_TMPDIR/m" DEVICE=cpu "$1" "${@:4}"
@@ -267,6 +267,8 @@ sanitize sanitize
 doctor doctor
 embeds embeds
 exercises exercise
+grade grade
+grade-all grade_all
 cccl fetch_cccl
 END
     ends check-all check 0

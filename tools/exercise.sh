@@ -1,6 +1,3 @@
-    # Not over a copy that another call has made by now; without hard links, which some file systems do not have.
-    mv -n "$new" "$copy" 2>/dev/null || true
-    [ ! -e "$new" ] || refuse "$copy could not be made"
 #!/usr/bin/env bash
 # The exercises: a list of them, a copy to work on, and the check of that copy.
 #   exercise.sh list     all exercises and how far each is
