@@ -84,14 +84,14 @@ result() { sed -n "s/^$1 //p" "$BATS_TEST_TMPDIR/graded/result"; }
 
 @test "a folder: the file with the program's name, or the only one of its kind; others are not looked at" {
     cd "$BATS_TEST_TMPDIR"
-    mkdir -p Ada/work Ada/.git Ben/__MACOSX
-    echo 'int main() { return ada; }' >Ada/work/precision_reduction.cu
+    mkdir -p Ada/code Ada/.git Ben/__MACOSX
+    echo 'int main() { return ada; }' >Ada/code/precision_reduction.cu
     touch Ada/{a,b,.c}.cu Ada/.git/precision_reduction.cu
     echo 'int main() { return ben; }' >"Ben/my work.CU"
     touch Ben/notes.txt Ben/__MACOSX/x.cu
     run grade --src Ada
     assert_line 'student: Ada'
-    assert_line "file: $PWD/Ada/work/precision_reduction.cu"
+    assert_line "file: $PWD/Ada/code/precision_reduction.cu"
     assert_line --partial "'ada' was not declared"
     run grade --src Ben
     assert_line "file: $PWD/Ben/my work.CU"

@@ -263,14 +263,6 @@ found() { sed -n "s/^row|$1|\([a-z-]*\)|.*/\1/p" "$into/rows" | grep . || echo -
 sandbox=$(sed -n 's/^sandbox|//p' "$into/rows")
 reason=$(sed -n 's/^on|//p' "$into/rows" | head -n 1 | sed 's/|/: /')
 total=0 max=0
-for key in $keys; do
-    of=$(points "$(key_of "$key")")
-    max=$((max + of))
-    [ "$(found "$key")" != yes ] || total=$((total + of))
-done
-verdict=passed
-[ "$total" -eq "$max" ] || verdict=failed
-[ "$handed" != output ] || [ -n "$N" ] || verdict='output only, proves no work'
 {
     printf 'student: %s\nlesson: %s%s\nfile: %s\nsandbox: %s\n' "$(one_line "$student")" "$lesson" "${N:+, exercise $N}" "$(one_line "$SRC")" "$sandbox"
     [ "$input" = - ] || echo "input that was not announced: $input"
@@ -280,12 +272,16 @@ verdict=passed
         row)
             of=$(points "$(key_of "$first")") got=0
             [ "$second" != yes ] || got=$of
+            total=$((total + got)) max=$((max + of))
             printf '%-10s %-4s %4d of %-4d %s\n' "$first" "$second" "$got" "$of" "$third"
             ;;
         on) printf '           on %s:\n             %s\n' "$first" "$second${third:+|$third}" ;;
         note) echo "$first" ;;
         esac
     done <"$into/rows"
+    verdict=passed
+    [ "$total" -eq "$max" ] || verdict=failed
+    [ "$handed" != output ] || [ -n "$N" ] || verdict='output only, proves no work'
     printf '\n%d of %d points; %s\n' "$total" "$max" "$verdict"
     [ "$sandbox" = bubblewrap ] || echo "There was no sandbox ($sandbox): what was handed in ran with the grader's own rights."
 } >"$into/log.$$"

@@ -18,10 +18,15 @@ refuse() {
 # One line for a terminal or a table, whatever is in a name.
 plain() { LC_ALL=C tr '\000-\037\177' '?'; }
 student_of() { # ENTRY
-    if [ -d "$DIR/$1" ]; then printf '%s' "$1"; else printf '%s' "$1" | sed '$s/\.\([cC][uU]\|[tT][xX][tT]\|[lL][oO][gG]\)$//'; fi
+    if [ -d "$DIR/$1" ]; then printf '%s' "$1"; else printf '%s' "$1" | sed -E '$s/\.([cC][uU]|[tT][xX][tT]|[lL][oO][gG])$//'; fi
 }
 is_asked_for() { # ENTRY
     [ -n "$ASKED_FOR" ] && { [ "$1" = "$ASKED_FOR" ] || [ "$(student_of "$1")" = "$ASKED_FOR" ]; }
+}
+# The lines `KEY value` of a result (grade.sh), as variables of_KEY.
+read_result() { # FOLDER
+    local key text
+    while read -r key text; do printf -v "of_$key" %s "$text"; done <"$1/result"
 }
 
 # ---- One of them, in a process of its own: grade_all.sh --one ./ENTRY ------------------------------
@@ -41,7 +46,9 @@ grade_one() {
     if [ -e "$into/result" ]; then
         mv "$into/of.$$" "$into/of"
         rm -f "$into/not_graded"
-        what=$(tail -n +6 "$into/log" | grep -m 1 -E '^[0-9]+ of [0-9]+ points; ')${again:+ (as before)}
+        read_result "$into"
+        # shellcheck disable=SC2154 # set by read_result
+        what="$of_points of $of_max points; $of_verdict${again:+ (as before)}"
     else
         # No verdict: tried again in the next call.
         rm -f "$into/of.$$" "$into/of" "$into/rows"
@@ -110,10 +117,11 @@ not_graded=0
 {
     echo "student,handed_in,${columns// /,},log"
     while IFS= read -r -d '' entry; do
-        entry=${entry#./} into=$INTO/students/${entry#./}
+        entry=${entry#./}
+        into=$INTO/students/$entry
         for column in $columns; do printf -v "of_$column" %s ''; done
         if [ -e "$into/result" ]; then
-            while read -r key text; do printf -v "of_$key" %s "$text"; done <"$into/result"
+            read_result "$into"
         else
             not_graded=$((not_graded + 1))
             # shellcheck disable=SC2034 # read below by their names
