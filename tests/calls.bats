@@ -36,8 +36,11 @@ calls_of() {
 @test "what a program makes it frees: memory, streams, events, graphs" {
     for program in $(programs); do
         calls=$(calls_of "$program")
-        assert_equal "$program: $(sed -n 's/^free //p' "$calls" | sort | uniq -c)" \
-            "$program: $(sed -n 's/^make //p' "$calls" | sort | uniq -c)"
+        while read -r kind; do
+            made=$(grep -cx "make $kind" "$calls")
+            freed=$(grep -cx "free $kind" "$calls" || true)
+            assert_equal "$program: $kind: $freed freed" "$program: $kind: $made freed"
+        done < <(sed -n 's/^make //p' "$calls" | sort -u)
         grep -qx 'make memory' "$calls"
     done
 }
