@@ -149,7 +149,7 @@ HD P add(P x, T y) {
     twoSum(x.h, y, s, e);
     return joinLimbs<A, P>(s, addRn(x.l, e), s);
 }
-// Product; p + e is x.h * y.h exactly. High: JMP 12, 4u^2 (MR). Mid: JMP 11 in two FMAs, 6u^2.
+// Product; p + e is x.h * y.h exactly. High: JMP 12, 4u^2. Mid: JMP 11 in two FMAs, 5u^2 (both MR).
 template <Accuracy A, class P>
 HD P mul(P x, P y) {
     const auto p = mulRn(x.h, y.h);

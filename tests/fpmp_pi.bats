@@ -175,6 +175,18 @@ double_pair 0x7ebda3d516432f7b'
     assert_success
     assert_equal "$(printf '%s\n' "${lines[@]:0:4}")" "$host20"
     refute_output --partial EXCEEDED
+    # The bounds that are checked are those that the block states: of the product first high's, then mid's.
+    assert_equal "$(grep -o '[0-9]*u^2' "$BATS_FILE_TMPDIR/pair_types.inc" | tr '\n' ' ')" '3u^2 2u^2 4u^2 5u^2 21u^2 14u^2 '
+    assert_equal "$(awk 'NF == 3 { print $1, $3 }' <<<"$output")" 'pair+pair 3
+scalar+pair 2
+pair*pair 5
+pair/pair 21
+scalar/pair 14
+pair+pair 3
+scalar+pair 2
+pair*pair 4
+pair/pair 21
+scalar/pair 14'
 }
 
 @test "the host branch keeps its bits where the compiler may contract everything" {
