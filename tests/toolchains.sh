@@ -10,8 +10,8 @@
 # PROGRAMS: a list, for instance day68_reproducibility/reproducibility (default: all 8)
 # built: of the programs, each twice. warnings: lines of the compilers' messages. gates, expected: of
 # the runs. fused: how many fused builds really are. A CPU compiler that optimises little contracts
-# nothing: the program says so, and its output is compared with the separate build's. Status 1 where a row is not as it must be; a row whose
-# compiler is not at hand is left out by name.
+# nothing: the program says so, and its output is compared with the separate build's. Status 1 where a
+# row is not as it must be; a row whose compiler is not at hand is left out by name.
 set -euo pipefail
 export LC_ALL=C
 
