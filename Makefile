@@ -118,8 +118,9 @@ build: $(call binaries,$(chosen_programs))
 flags = $(DEFS_FLAGS) $(if $(filter fpmp_%,$(1)),$(PI_FLAGS)) \
 	$(if $(wildcard canonical_tree/$(1).cu),$(if $(filter yes,$(OPENMP)),$(if $(SANITIZE),,-fopenmp)))
 # A stamp holds the compilers and flags that a file was built with, and is touched only when they
-# change: no output is ever taken from a binary that was built for something else.
-identity_cpu = $(CXX) $(CC) $(call host,id) $(HOST_FLAGS) $(MFMA) $(SANITIZE)
+# change: no output is ever taken from a binary that was built for something else. A program of the CPU
+# default also depends on the runtime, which has a stamp of its own with CC in it.
+identity_cpu = $(CXX) $(call host,id) $(HOST_FLAGS) $(MFMA) $(SANITIZE)
 identity_gpu = $(NVCC) $(nvcc_id) $(NVCC_PREPEND_FLAGS) $(NVCC_APPEND_FLAGS) $(NVCC_CCBIN) $(ARCH) $(CCBIN) $(HOST_FLAGS) $(call host,id)
 nvcc_id := $(if $(filter gpu,$(DEVICE)),$(shell $(NVCC) --version | tail -n 1))
 write_stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) >$@.$$$$; \

@@ -74,6 +74,16 @@ in_copy() { clean_env make --no-print-directory -C "$BATS_TEST_TMPDIR/$1" DEVICE
     assert_equal "$(grep -c -e -fsanitize=address "$LOG")" 2
 }
 
+@test "changed CC rebuilds the CPU default's runtime, and with it the programs" {
+    day68 CC="$BATS_TEST_TMPDIR/cxx"
+    first=$(compiles)
+    run day68 CC="$BATS_TEST_TMPDIR/other" # of the same version
+    assert_line 'CC engine.c'
+    assert_equal "$(compiles)" $((2 * first))
+    run day68 CC="$BATS_TEST_TMPDIR/other"
+    assert_output ''
+}
+
 @test "fpmp_pi's own variables rebuild its programs alone" {
     all() { with_runtime && mk DEVICE=cpu CXX="$BATS_TEST_TMPDIR/cxx" "$@"; }
     all
@@ -169,6 +179,12 @@ END
     assert_line 'CC engine.c'
     run in_copy c LESSON=day68_reproducibility
     assert_output ''
+    # So is the script that compiles it.
+    touch "$BATS_TEST_TMPDIR/c/tools/compile.sh"
+    run in_copy c LESSON=day68_reproducibility
+    ! have_fma || assert_line 'CXX reproducibility (fmad)'
+    assert_line 'CXX reproducibility (nofmad)'
+    refute_line 'CC engine.c'
 }
 
 @test "a folder with blanks, umlauts and a quote in its path: build, match and run.sh's table" {
@@ -384,6 +400,27 @@ END
     assert_output ''
     FAIL=reproducibility run day68 DEFS=-DRUNS=3
     assert_failure 2
+}
+
+@test "a recipe that fails leaves no half-made file" {
+    # Ours write beside their targets; the rule stands in for one to come that does not.
+    printf 'include Makefile\n$(BUILD)/half:\n\techo half >$@; false\n' >"$BATS_TEST_TMPDIR/more.mk"
+    run mk DEVICE=cpu -f "$BATS_TEST_TMPDIR/more.mk" "$BATS_TEST_TMPDIR/b/half"
+    assert_failure 2
+    [ ! -e "$BATS_TEST_TMPDIR/b/half" ] || fail "the half-made file is still there"
+}
+
+@test "make match takes the tool that was built, but not where its source is newer" {
+    sed 's/^device: .*/device: d/' "$ROOT/expected_output/precision_reduction.txt" >"$BATS_TEST_TMPDIR/output.txt"
+    mkdir -p "$BATS_TEST_TMPDIR/b/tools"
+    printf '#!/bin/sh\necho built before\n' >"$BATS_TEST_TMPDIR/b/tools/match"
+    chmod +x "$BATS_TEST_TMPDIR/b/tools/match"
+    run mk match OUTPUT="$BATS_TEST_TMPDIR/output.txt"
+    assert_output 'built before'
+    touch -t 200001010000 "$BATS_TEST_TMPDIR/b/tools/match"
+    run mk match OUTPUT="$BATS_TEST_TMPDIR/output.txt"
+    assert_success
+    refute_output --partial 'built before'
 }
 
 @test "make match needs no C++ compiler, no BUILD that can be written, and keeps a \$ in OUTPUT" {
