@@ -57,14 +57,24 @@ programs() { run environment bash "$ROOT/tools/run.sh" "$@"; }
     script --version >/dev/null 2>&1 || skip "no script (Debian: apt-get install bsdutils)"
     good good
     # shellcheck disable=SC2016 # the inner shell's own
-    on_terminal() { run environment "$@" RUN="$ROOT/tools/run.sh" script -qec 'bash "$RUN" x/good' /dev/null; }
+    on_terminal() { run environment PROGRAM=x/good "$@" RUN="$ROOT/tools/run.sh" script -qec 'bash "$RUN" $PROGRAM' /dev/null; }
     on_terminal TERM=xterm
     assert_success
     assert_output --partial $'\r\e[Krunning good, build fmad\r\e[K'
     assert_output --partial $'\e[32mgood '
+    refute_output --partial $'\e[31m'
     on_terminal NO_COLOR=1
     assert_success
     refute_output --partial $'\e[3'
+
+    # Red: the build whose hash is off, and the row that says that the two builds now differ.
+    good off
+    sed -i '/^run hash/s/1$/2/' off.fmad.text
+    on_terminal TERM=xterm PROGRAM=x/off
+    assert_failure 1
+    assert_output --partial $'\e[31moff                  fmad '
+    assert_output --partial $'\e[32moff                  nofmad '
+    assert_output --partial $'\e[31m                     builds             different           -                   same, -\e[0m'
 }
 
 @test "run: V=1 and a named lesson print whole outputs; match takes the log apart" {
@@ -409,4 +419,23 @@ good_nofmad.cpu.$(uname -m).txt"
     assert_equal "$(state)" "$before"
     run ls -A expected_output
     refute_output --partial '.new'
+}
+
+@test "expected: stopped while the files are moved, it moves them all" {
+    good first
+    local signal mv
+    mv=$(command -v mv)
+    mkdir bin
+    for signal in TERM INT HUP; do
+        stand_in first 0 "$(text first 3 'gates passed: 1')"
+        # Each mv first sends the signal to the script that called it.
+        printf '#!/bin/sh\nkill -%s $PPID\nexec "%s" "$@"\n' $signal "$mv" >bin/mv
+        chmod +x bin/mv
+        ACCEPT=1 run environment PATH="$PWD/bin:$PATH" bash "$ROOT/tools/expected.sh" x/first
+        assert_success
+        assert_equal "$(grep -c '^written: ' <<<"$output")" 4
+        grep -qx 'run hash: 0x0000000000000003' expected_output/first_nofmad.txt
+        run ls -A expected_output
+        refute_output --partial '.new'
+    done
 }
