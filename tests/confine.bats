@@ -61,14 +61,14 @@ ends() {
 }
 
 @test "what does not end in time is ended, with its children and what they started in another session" {
-    local way
+    local way sleeps=3591.$$ # so that no other run of this test has processes of this name
     for way in '' 1; do
-        NO_SANDBOX=$way ends 124 --time 1 -- sh -c 'sleep 3591 & setsid sleep 3591 & sleep 3591'
-        run pgrep -f 'sleep 3591'
+        NO_SANDBOX=$way ends 124 --time 1 -- sh -c "sleep $sleeps & setsid sleep $sleeps & sleep $sleeps"
+        run pgrep -f "sleep $sleeps"
         assert_output ''
         # The same for one that ends by itself.
-        NO_SANDBOX=$way ends 0 -- sh -c 'sleep 3592 & setsid sleep 3592 & exit 0'
-        run pgrep -f 'sleep 3592'
+        NO_SANDBOX=$way ends 0 -- sh -c "sleep $sleeps & setsid sleep $sleeps & exit 0"
+        run pgrep -f "sleep $sleeps"
         assert_output ''
     done
 }
