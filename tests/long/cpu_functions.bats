@@ -1,12 +1,12 @@
-# Can each check of the programs under tests/cpu fail? In a copy of the CPU default faults are planted by the
-# hundred; in each run of a program one of them is at work:
+# Can each check of the programs under tests/cpu fail? In a copy of the CPU default hundreds of faults are
+# planted, and in each run of a program one of them is at work:
 #   nothing NAME    this function of the headers or of the API does nothing, and returns 0 where it returns
 #   opposite NAME   it does its work, and returns 1 in place of 0 and 0 in place of all else; for functions of
 #                   whose answers 0 is often the right one: errors (cudaSuccess is 0), and yes or no
 #   fault TEXT      what no function stands for (plant_faults)
-# Two tests follow: every function that does nothing is missed by a program that calls it, and every line
-# with an EXPECT or a CHECKED fails in some run. The second speaks of lines: of two conditions with && between
-# them it may have been one that failed. low_memory.cu has no EXPECT and no part in this.
+# The tests then ask two things. Is every function that does nothing missed by a program that calls it? And
+# does every line with an EXPECT or a CHECKED fail in some run? This counts lines: where && joins conditions,
+# one of them failed, and the others may be in vain. low_memory.cu has no EXPECT, and is left out.
 load ../helper
 
 able() { [ "$DEVICE" = cpu ] && command -v g++ >/dev/null; }
@@ -61,7 +61,7 @@ void cuda_cpu_failed(const char *source, int line);
 #define CUDA_CPU_FAULT(text) CUDA_CPU_ASK("fault", text)
 END
     # shellcheck disable=SC2016 # perl's own
-    local opposite='$inside = 1 if /^(?:static |inline )*(?:cudaError_t|int) \w+\(/;
+    local opposite='$inside = 1 if /^(?:static inline |inline )?(?:cudaError_t|int) \w+\(/;
         s/\breturn ([^;]+);/return CUDA_CPU_ANSWER($1);/ if $inside;
         $inside = 0 if /^\}|^\w.*\}$/;'
     perl -pi -e "$opposite"'
