@@ -108,6 +108,7 @@ static void queries() {
     EXPECT(prop.maxGridSize[0] == 2147483647 && prop.maxGridSize[1] == 65535 && prop.maxGridSize[2] == 65535);
     EXPECT(prop.regsPerBlock == 65536 && prop.integrated == 1 && prop.canMapHostMemory == 1);
 #define EXPECT_ATTRIBUTE(attribute, want) \
+    value = -1; \
     CHECKED(cudaDeviceGetAttribute(&value, attribute, 0)); \
     EXPECT(value == want);
     EXPECT_ATTRIBUTE(cudaDevAttrMaxThreadsPerBlock, 1024)
@@ -118,6 +119,7 @@ static void queries() {
     EXPECT_ATTRIBUTE(cudaDevAttrComputeCapabilityMajor, 0)
     EXPECT_ATTRIBUTE(cudaDevAttrComputeCapabilityMinor, 0)
     EXPECT_CALL(cudaErrorInvalidDevice, cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1));
+    value = -1;
     CHECKED(cudaDriverGetVersion(&value));
     EXPECT(value == 0);
     CHECKED(cudaRuntimeGetVersion(&value));
@@ -168,7 +170,11 @@ static void withoutStream() {
     EXPECT_CALL(cudaErrorInvalidValue, cudaEventCreateWithFlags(&event, 64));
     CHECKED(cudaMemcpyAsync(device, host, sizeof host, cudaMemcpyHostToDevice));
     CHECKED(cudaMemsetAsync(device + 1, 0xff, sizeof *device));
+    float milliseconds = -1.0f;
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&milliseconds, event, event));  // not recorded
     CHECKED(cudaEventRecord(event));
+    CHECKED(cudaEventElapsedTime(&milliseconds, event, event));
+    EXPECT(milliseconds == 0.0f);
     CHECKED(cudaStreamWaitEvent(nullptr, event));
     EXPECT_CALL(cudaErrorInvalidValue, cudaStreamWaitEvent(nullptr, event, 1));
     CHECKED(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
@@ -203,6 +209,7 @@ static void withoutStream() {
     CHECKED(cudaGraphDestroy(graph));
     CHECKED(cudaStreamDestroy(stream));
     CHECKED(cudaEventDestroy(event));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamWaitEvent(nullptr, event));
     CHECKED(cudaFree(device));
 }
 
@@ -224,10 +231,14 @@ static void errors() {
     EXPECT_ERROR(cudaErrorNotReady, 600)
     EXPECT_ERROR(cudaErrorNotSupported, 801)
     EXPECT_ERROR(cudaErrorUnknown, 999)
-    EXPECT((int)cudaErrorStreamCaptureUnsupported == 900 && (int)cudaErrorStreamCaptureInvalidated == 901);
-    EXPECT((int)cudaErrorStreamCaptureMerge == 902 && (int)cudaErrorStreamCaptureUnmatched == 903);
-    EXPECT((int)cudaErrorStreamCaptureUnjoined == 904 && (int)cudaErrorStreamCaptureIsolation == 905);
-    EXPECT((int)cudaErrorStreamCaptureImplicit == 906 && (int)cudaErrorCapturedEvent == 907);
+    EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, 900)
+    EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, 901)
+    EXPECT_ERROR(cudaErrorStreamCaptureMerge, 902)
+    EXPECT_ERROR(cudaErrorStreamCaptureUnmatched, 903)
+    EXPECT_ERROR(cudaErrorStreamCaptureUnjoined, 904)
+    EXPECT_ERROR(cudaErrorStreamCaptureIsolation, 905)
+    EXPECT_ERROR(cudaErrorStreamCaptureImplicit, 906)
+    EXPECT_ERROR(cudaErrorCapturedEvent, 907)
     EXPECT(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
     EXPECT(strcmp(cudaGetErrorString((cudaError_t)12345), "unrecognized error code") == 0);
 }

@@ -61,7 +61,7 @@ static void memory() {
     EXPECT(got == 30);
     CHECKED(cudaFree(out));
 
-    size_t free_bytes, total;
+    size_t free_bytes = 0, total = 0;
     CHECKED(cudaMemGetInfo(&free_bytes, &total));
     EXPECT(free_bytes > 0 && free_bytes <= total);
 }

@@ -167,10 +167,10 @@ __global__ void staticForms() {
 
 __global__ void visit(int* count) {
     const dim3 g = gridDim, b = blockDim;
-    const size_t block = blockIdx.x + (size_t)g.x * (blockIdx.y + (size_t)g.y * blockIdx.z);
-    atomicAdd(&count[block * (b.x * b.y * b.z) + linearThread()], 1);
     EXPECT(blockIdx.x < g.x && blockIdx.y < g.y && blockIdx.z < g.z);
     EXPECT(threadIdx.x < b.x && threadIdx.y < b.y && threadIdx.z < b.z);
+    const size_t block = blockIdx.x + (size_t)g.x * (blockIdx.y + (size_t)g.y * blockIdx.z);
+    atomicAdd(&count[block * (b.x * b.y * b.z) + linearThread()], 1);
 }
 
 static void runVisit(dim3 grid, dim3 block) {
