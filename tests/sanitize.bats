@@ -23,7 +23,7 @@ done
 END
     chmod +x bin/*
 }
-sanitize() { run env PATH="$PWD/bin:$PATH" ROOT="$PWD" BUILD=b MAKE="$PWD/bin/make" REPORT= FAIL= "$@" bash "$ROOT/tools/sanitize.sh" x/one y/two; }
+sanitize() { run env PATH="$PWD/bin:$PATH" ROOT="$PWD" BUILD=b MAKE="$PWD/bin/make" REPORT= FAIL= "$@" bash "$ROOT/tools/sanitize.sh" fpmp_pi/one y/two; }
 clean_rows() { grep -cE '^(one|two) +[a-z]+ +clean$' <<<"$output" || true; }
 
 @test "sanitize: on a card four tools over each program's fused build" {
@@ -66,7 +66,10 @@ clean_rows() { grep -cE '^(one|two) +[a-z]+ +clean$' <<<"$output" || true; }
     local tool
     for tool in address undefined thread; do
         assert_line --regexp "^two +$tool +clean\$"
-        grep -qxF -e "-s BUILD=b/sanitize-$tool DEVICE=cpu SANITIZE=$tool LESSON=x y  build" calls || fail "no build for $tool: $(cat calls)"
+        for one in 'LESSON=fpmp_pi DEFS=-DPI_LOG2_TERMS=17' 'LESSON=y DEFS='; do
+            grep -F -e "-s BUILD=b/sanitize-$tool DEVICE=cpu SANITIZE=$tool $one b/sanitize-$tool/cpu/nofmad/" calls ||
+                fail "no such build for $tool: $one: $(cat calls)"
+        done
     done
     run cat b/sanitize-undefined/two.log
     assert_output 'halt: halt_on_error=1:print_stacktrace=1'
@@ -76,6 +79,9 @@ clean_rows() { grep -cE '^(one|two) +[a-z]+ +clean$' <<<"$output" || true; }
         assert_line --regexp "^two +$tool +status 1, see b/sanitize-$tool/two\.log\$"
         assert_equal "$(clean_rows)" 5
     done
+    sanitize DEVICE=cpu DEFS=-DPI_LOG2_TERMS=18
+    assert_success
+    assert_equal "$(grep -c 'LESSON=fpmp_pi DEFS=-DPI_LOG2_TERMS=18 b/.*/one$' calls)" 3
 }
 
 @test "sanitize: a real report of each sanitizer is a failure" {
