@@ -191,7 +191,7 @@ uncovered() {
 # A refusal is a message before a program stops, known by its longest piece without a %. The helpers'
 # are the same in every lesson, so each needs one fault: a patch whose `expect:` or `says:` holds it.
 refusals() {
-    local program piece
+    local program piece patch
     cat tests/*/faults/*.patch | grep -E '^(expect|says): ' >"$work/expects" || true
     for program in $(programs); do
         perl -0777 -ne 's/"\s*\n\s*"//g; while (/fprintf\(stderr,\s*"([^"]*)"/g) {
@@ -200,6 +200,26 @@ refusals() {
     done | LC_ALL=C sort -u | while read -r piece; do
         grep -qF -e "$piece" "$work/expects" || echo "programs: refusal: $piece"
     done
+    for program in $(programs); do
+        refusing_statements "$program.cu" >"$work/unchanged"
+        [ -s "$work/unchanged" ] || continue
+        { grep -lF -- "--- a/$program.cu" tests/*/faults/*.patch || true; } | while read -r patch; do
+            patch -s -F0 -r - -o "$work/planted" "$program.cu" "$patch" >/dev/null &&
+                refusing_statements "$work/planted" | LC_ALL=C comm -23 "$work/unchanged" -
+        done | LC_ALL=C sort -u | LC_ALL=C comm -23 "$work/unchanged" - | sed "s|^|$program: refusal: |"
+    done
+}
+# A function can also refuse by what it returns, or by what it writes into a result's `refusal`. Such a
+# statement, with its if, is known by its function and its text; its fault is a patch that changes it.
+refusing_statements() { # FILE: "FUNCTION: STATEMENT", one a line
+    perl -0777 -ne 's/"\s*\n\s*"//g; my $function = "";
+        while (/^(?!static_assert)\w[^\n"]*?\b(\w+)\(
+            |((?:\bif\s\([^;{}"]*\)\s*)?snprintf\([^;{}"]*refusal,[^;{}"]*"[^"]*"[^;{}"]*
+             |\bif\s\([^;{}"]*\)\s*return\s"[^"]*"
+             |(?:\bif\s\([^;{}"]*\)\s*)?return\s[^;{}"]*cudaGetErrorString\([^;{}"]*);/mgx) {
+            if (defined $1) { $function = $1; next }
+            print "$function: ", $2 =~ s|\s+| |gr, "\n";
+        }' "$1" | LC_ALL=C sort -u
 }
 
 case ${1:-} in
