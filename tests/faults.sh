@@ -14,7 +14,7 @@
 #   says: TEXT                  (for `test` alone, which must have it)
 #   program: PATH               without .cu; default: the first .cu of the diff. build: fmad (default nofmad)
 #   flags: -D...  args: ...  env: NAME=VALUE ...   for the compile, for the run
-#   needs: cpu|gpu|large|fma|cccl|toolkit|openmp|clang ...       left out where that is not at hand
+#   needs: cpu|gpu|large|fma|cccl|toolkit|cuda-13.0|openmp|clang ...     left out where that is not at hand
 #   rebuild: PROGRAM ...        (`test`) programs to build anew, lessons' ones: day68_reproducibility/reproducibility
 # Each fault is planted in a copy of the tree, so that nothing here changes.
 set -euo pipefail
@@ -110,17 +110,22 @@ one() (
     [ -n "$(key expect "$patch")" ] || missed "has no line expect:"
     for need in $(key needs "$patch"); do
         case $need in
-        cpu | gpu) [ "$DEVICE" = "$need" ] || left_out "for DEVICE=$need" ;;
+        cpu) [ "$DEVICE" = cpu ] || left_out "for DEVICE=cpu" ;;
+        gpu) [ "$DEVICE" = gpu ] || left_out "for DEVICE=gpu" ;;
         fma) have_fma || left_out "this CPU has no FMA" ;;
         large) [ "$(card_mib)" -gt 18000 ] || left_out "for a card with 18,000 MiB" ;; # 17 GiB of samples
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
         toolkit) [ -e .toolkit/version ] || left_out "no toolkit (make toolkit)" ;;
+        cuda-*) [ -e ".toolkits/${need#cuda-}/version" ] || left_out "no CUDA ${need#cuda-} from PyPI (tests/toolchains.sh)" ;;
+        nvcc) command -v "$NVCC" >/dev/null || left_out "no nvcc" ;;
         cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;
         *) command -v "$need" >/dev/null || left_out "no $need" ;;
         esac
     done
     copy_tree "$dir/tree"
-    [ ! -e .toolkit ] || ln -s "$ROOT/.toolkit" "$dir/tree/.toolkit" # 350 MB, and no fault is in it
+    for folder in .toolkit .toolkits; do # some 350 MB each, and no fault is in them
+        [ ! -e $folder ] || ln -s "$ROOT/$folder" "$dir/tree/$folder"
+    done
     (cd "$dir/tree" && patch -p1 -F0 -s -N --no-backup-if-mismatch -r - <"$patch") >"$dir/log" 2>&1 || missed "the patch does not apply"
     program=$(program_of "$patch")
     first_gate=$(key expect "$patch" | sed -n 's/^gate //p' | head -n 1)
@@ -245,6 +250,10 @@ done
 for kind in $(sed -n 's/^expect: sanitizer \([a-z]*\) .*/\1/p' "${all[@]}" | sort -u); do
     [ "$DEVICE" = gpu ] || make -s --no-print-directory BUILD="$BUILD/cpu-$kind" SANITIZE="$kind" test-tools
 done
+# Likewise the toolkits of the rows of tests/toolchains.sh that faults are for.
+if grep -q '^needs: .*cuda-' "${all[@]}"; then
+    PROGRAMS=' ' bash tests/toolchains.sh 'nvcc 13.0 sm_75' 'clang-19 CUDA 12.9 sm_90' >/dev/null || true
+fi
 status=0
 printf '%s\0' "${all[@]}" | xargs -0 -n 1 -P "$jobs" bash "$0" --one "$work" | tee "$work/rows" || status=1
 caught=$(grep -c '^caught  ' "$work/rows" || true)
