@@ -64,6 +64,16 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     assert_success
     refute_output --partial 'strict:'
     last_line '1 passed, 0 failed, 1 skipped'
+    # A test that left out some of what it tries says so itself.
+    suite skips 'rows:echo "# left out: a row: no tool" >&3'
+    check -- tests/skips.bats
+    assert_success
+    check STRICT=1 SKIPS='no card' -- tests/skips.bats
+    assert_failure 1
+    assert_line "strict: 'a row' must not be skipped: no tool"
+    check STRICT=1 SKIPS='no tool' -- tests/skips.bats
+    assert_success
+    refute_output --partial 'strict:'
     # Without STRICT a list of skips says nothing.
     check SKIPS='another' -- tests/skips.bats
     assert_success
@@ -144,9 +154,37 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     eval "$(sed -n "/^SKIPS='/,/'\$/p" "$ROOT/.ci/run")"
     [ -n "$SKIPS" ]
     while read -r reason; do
-        grep -qF -e "skip \"$reason\"" -e "skip '$reason'" "$ROOT"/tests/*.bats "$ROOT"/tests/long/*.bats "$ROOT/tests/helper.bash" ||
+        grep -qF -e "skip \"$reason\"" -e "skip '$reason'" -e "left_out \"$reason\"" \
+            "$ROOT"/tests/*.bats "$ROOT"/tests/long/*.bats "$ROOT/tests/helper.bash" "$ROOT/tests/faults.sh" ||
             fail "no test is skipped for '$reason'"
     done <<<"$SKIPS"
+}
+
+@test "check: .ci/run also allows what a compiler is missing for that could not be installed" {
+    printf '#!/bin/sh\ncase " $* " in *" clang-14 "*) exit 100 ;; esac\n' >bin/apt-get
+    printf '#!/bin/sh\nexec "$@"\n' >bin/sudo
+    printf '#!/bin/sh\n[ "$1" != check ] || { echo "make $*"; echo "$SKIPS"; }\n' >bin/make
+    chmod +x bin/*
+    PATH=$PWD/bin:$PATH run bash "$ROOT/.ci/run"
+    assert_success
+    assert_line 'clang-14 could not be installed'
+    assert_line 'make check STRICT=1'
+    assert_line 'for DEVICE=gpu'
+    # As tests/toolchains.sh and tests/faults.sh say it.
+    assert_line 'no clang++-14 (Debian: apt-get install clang-14)'
+    assert_line 'no clang++-14'
+    refute_line --partial 'clang++-19'
+    refute_line --partial 'no g++'
+}
+
+@test "left_out: what a script says it left out is what a strict run reads" {
+    suite rows 'rows:run printf "%s\n" "left out: g++-11 c++17 -O1: no g++-11 (Debian: apt-get install g++-11)" "left out  tools/x.patch: no jq" "faults: 1, caught: 0, left out: 1"; left_out'
+    sed -i "1i . '$ROOT/tests/helper.bash'" tree/tests/rows.bats
+    check STRICT=1 BUILD="$BUILD" -- tests/rows.bats
+    assert_failure 1
+    assert_line "strict: 'g++-11 c++17 -O1' must not be skipped: no g++-11 (Debian: apt-get install g++-11)"
+    assert_line "strict: 'tools/x.patch' must not be skipped: no jq"
+    assert_equal "$(grep -c '^strict: ' <<<"$output")" 2
 }
 
 @test "repeats: a test that fails now and then is named with how often; so is a suite that does not run" {

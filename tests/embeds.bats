@@ -230,6 +230,10 @@ check_payload() {
     run embeds bad
     assert_failure 2
     assert_line 'embeds: canonical_tree/canonical_tree.cu includes a file of its own, which that site does not have'
+    rm bad/canonical_tree/canonical_tree.cu
+    run embeds bad
+    assert_failure 2
+    assert_line 'embeds: canonical_tree/canonical_tree.cu is not there'
     run diff -r "$ROOT/embeds" bad/embeds
     assert_success
 }

@@ -14,7 +14,7 @@
 #   says: TEXT                  (for `test` alone, which must have it)
 #   program: PATH               without .cu; default: the first .cu of the diff. build: fmad (default nofmad)
 #   flags: -D...  args: ...  env: NAME=VALUE ...   for the compile, for the run
-#   needs: cpu|gpu|large|fma|cccl|toolkit|openmp|clang ...       left out where that is not at hand
+#   needs: cpu|gpu|large|fma|cccl|toolkit|cuda-13.0|openmp|clang ...     left out where that is not at hand
 #   rebuild: PROGRAM ...        (`test`) programs to build anew, lessons' ones: day68_reproducibility/reproducibility
 # Each fault is planted in a copy of the tree, so that nothing here changes.
 set -euo pipefail
@@ -110,17 +110,22 @@ one() (
     [ -n "$(key expect "$patch")" ] || missed "has no line expect:"
     for need in $(key needs "$patch"); do
         case $need in
-        cpu | gpu) [ "$DEVICE" = "$need" ] || left_out "for DEVICE=$need" ;;
+        cpu) [ "$DEVICE" = cpu ] || left_out "for DEVICE=cpu" ;;
+        gpu) [ "$DEVICE" = gpu ] || left_out "for DEVICE=gpu" ;;
         fma) have_fma || left_out "this CPU has no FMA" ;;
         large) [ "$(card_mib)" -gt 18000 ] || left_out "for a card with 18,000 MiB" ;; # 17 GiB of samples
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
         toolkit) [ -e .toolkit/version ] || left_out "no toolkit (make toolkit)" ;;
+        cuda-*) [ -e ".toolkits/${need#cuda-}/version" ] || left_out "no CUDA ${need#cuda-} from PyPI (tests/toolchains.sh)" ;;
+        nvcc) command -v "$NVCC" >/dev/null || left_out "no nvcc" ;;
         cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;
         *) command -v "$need" >/dev/null || left_out "no $need" ;;
         esac
     done
     copy_tree "$dir/tree"
-    [ ! -e .toolkit ] || ln -s "$ROOT/.toolkit" "$dir/tree/.toolkit" # 350 MB, and no fault is in it
+    for folder in .toolkit .toolkits; do # some 350 MB each, and no fault is in them
+        [ ! -e $folder ] || ln -s "$ROOT/$folder" "$dir/tree/$folder"
+    done
     (cd "$dir/tree" && patch -p1 -F0 -s -N --no-backup-if-mismatch -r - <"$patch") >"$dir/log" 2>&1 || missed "the patch does not apply"
     program=$(program_of "$patch")
     first_gate=$(key expect "$patch" | sed -n 's/^gate //p' | head -n 1)
@@ -172,15 +177,16 @@ gates_of() { # PROGRAM
     } | LC_ALL=C sort -u
 }
 uncovered() {
-    local patch program what
-    while read -r patch; do
-        program=$(program_of "$patch")
-        what=$(key expect "$patch" | head -n 1)
-        case $what in
-        'gate '*) echo "$program: gate: ${what#gate }" ;;
-        'compile '*) echo "$program: assert: ${what#compile }" ;;
-        esac
-    done < <(patches) | LC_ALL=C sort -u >"$work/covered"
+    local program
+    # As program_of and key say it, of all patches in one process: some hundreds of each take seconds.
+    patches | tr '\n' '\0' | xargs -0 perl -ne '
+        if (/^program: (.*)/ && !$diff) { $program = $1 }
+        elsif (/^expect: (gate|compile) (.*)/ && !$diff && !$expects++) { ($kind, $what) = ($1 eq "gate" ? "gate" : "assert", $2) }
+        elsif (/^expect: / && !$diff) { ++$expects }
+        elsif (/^--- /) { $diff = 1 }
+        elsif (/^\+\+\+ b\/(.*)\.cu(\t.*)?$/) { $program ||= $1 }
+        if (eof) { print "$program: $kind: $what\n" if $kind; ($program, $kind, $expects, $diff) = () }' |
+        LC_ALL=C sort -u >"$work/covered"
     for program in $(programs); do
         gates_of "$program" | sed "s|^|$program: gate: |"
         perl -0777 -ne 's/"\s*\n\s*"//g; print "$1\n" while /static_assert\([^;]*?"([^"]*)"\);/g' "$program.cu" |
@@ -191,7 +197,7 @@ uncovered() {
 # A refusal is a message before a program stops, known by its longest piece without a %. The helpers'
 # are the same in every lesson, so each needs one fault: a patch whose `expect:` or `says:` holds it.
 refusals() {
-    local program piece
+    local program piece patch
     cat tests/*/faults/*.patch | grep -E '^(expect|says): ' >"$work/expects" || true
     for program in $(programs); do
         perl -0777 -ne 's/"\s*\n\s*"//g; while (/fprintf\(stderr,\s*"([^"]*)"/g) {
@@ -200,6 +206,26 @@ refusals() {
     done | LC_ALL=C sort -u | while read -r piece; do
         grep -qF -e "$piece" "$work/expects" || echo "programs: refusal: $piece"
     done
+    for program in $(programs); do
+        refusing_statements "$program.cu" >"$work/unchanged"
+        [ -s "$work/unchanged" ] || continue
+        { grep -lF -- "--- a/$program.cu" tests/*/faults/*.patch || true; } | while read -r patch; do
+            patch -s -F0 -r - -o "$work/planted" "$program.cu" "$patch" >/dev/null &&
+                refusing_statements "$work/planted" | LC_ALL=C comm -23 "$work/unchanged" -
+        done | LC_ALL=C sort -u | LC_ALL=C comm -23 "$work/unchanged" - | sed "s|^|$program: refusal: |"
+    done
+}
+# A function can also refuse by what it returns, or by what it writes into a result's `refusal`. Such a
+# statement, with its if, is known by its function and its text; its fault is a patch that changes it.
+refusing_statements() { # FILE: "FUNCTION: STATEMENT", one a line
+    perl -0777 -ne 's/"\s*\n\s*"//g; my $function = "";
+        while (/^(?!static_assert)\w[^\n"]*?\b(\w+)\(
+            |((?:\bif\s\([^;{}"]*\)\s*)?snprintf\([^;{}"]*refusal,[^;{}"]*"[^"]*"[^;{}"]*
+             |\bif\s\([^;{}"]*\)\s*return\s"[^"]*"
+             |(?:\bif\s\([^;{}"]*\)\s*)?return\s[^;{}"]*cudaGetErrorString\([^;{}"]*);/mgx) {
+            if (defined $1) { $function = $1; next }
+            print "$function: ", $2 =~ s|\s+| |gr, "\n";
+        }' "$1" | LC_ALL=C sort -u
 }
 
 case ${1:-} in
@@ -224,6 +250,10 @@ done
 for kind in $(sed -n 's/^expect: sanitizer \([a-z]*\) .*/\1/p' "${all[@]}" | sort -u); do
     [ "$DEVICE" = gpu ] || make -s --no-print-directory BUILD="$BUILD/cpu-$kind" SANITIZE="$kind" test-tools
 done
+# Likewise the toolkits of the rows of tests/toolchains.sh that faults are for.
+if grep -q '^needs: .*cuda-' "${all[@]}"; then
+    PROGRAMS=' ' bash tests/toolchains.sh 'nvcc 13.0 sm_75' 'clang-19 CUDA 12.9 sm_90' >/dev/null || true
+fi
 status=0
 printf '%s\0' "${all[@]}" | xargs -0 -n 1 -P "$jobs" bash "$0" --one "$work" | tee "$work/rows" || status=1
 caught=$(grep -c '^caught  ' "$work/rows" || true)

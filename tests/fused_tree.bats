@@ -55,6 +55,7 @@ refused, buffer is too small: 2 right, 0 wrong
 refused, 1, 2 or 4 steps: 3 right, 0 wrong
 refused, 2^31 - 1 blocks: 1 right, 0 wrong
 refused, nothing is enqueued: 1 right, 0 wrong
+refused, a launch's error: 1 right, 0 wrong
 captured, accepted: 1 right, 0 wrong
 captured, launches: 2 right, 0 wrong
 sizes, blocks: 8 right, 0 wrong

@@ -1,43 +1,6 @@
-# Every message with which a tool or the Makefile refuses is in a test.
-# A message is known by its longest piece between variables, quotes and escapes.
+# Every message with which a tool or the Makefile refuses is in a test (refusals.pl lists them). That a test
+# would miss it takes minutes: tests/long/refusals.bats.
 load helper
-
-# refusals: "FILE: PIECE", one a line. Scripts whose answers make stops with are read whole, of the others
-# what goes to stderr; of C what is complained of.
-refusals() {
-    (cd "$ROOT" && perl -e '
-        for my $file (sort glob("tools/*.sh tools/*.c Makefile")) {
-            open my $in, "<", $file or die; local $/; my $text = <$in>;
-            my @messages;
-            if ($file =~ /\.c$/) {
-                $text =~ s/"\s*\n\s*"//g;
-                push @messages, $1 while $text =~ /(?:complain\(\s*format|damage\s*=(?:\s*format)?|fputs|puts|\bformat)\s*\(?\s*"((?:[^"\\]|\\.)*)"/g;
-            } elsif ($file eq "Makefile") {
-                push @messages, $1 while $text =~ /\$\(error (.*)\)$/mg;
-                @messages = grep { $_ !~ /^\$\(/ } @messages;
-            } else {
-                $text =~ s/\\\n//g;
-                my $answers = $text =~ /for make to\s*(# )?stop/;
-                my ($heredoc, $code) = ("", "");
-                for (split /\n/, $text) {
-                    if ($heredoc ne "") { $heredoc = "" if $_ eq $heredoc; next }
-                    $code .= "$_\n" unless /^\s*#/;
-                    $heredoc = $2 if /<<(\x27?)([A-Z]+)\1$/;
-                }
-                for (split /\n/, $code) {
-                    # A `fail` of the judge is a verdict on what was handed in.
-                    next unless />&2|\brefuse |misfit=/ || /\bfail / && $file !~ /judge|grade/ || $answers && /\becho /;
-                    push @messages, $1 // $2 while /"((?:[^"\\]|\\.)*)"|\x27([^\x27]*)\x27/g;
-                }
-            }
-            for (grep !/^\^/, @messages) {
-                my ($longest) = sort { length $b <=> length $a }
-                    split /\$\{[^}]*\}|\$\([^)]*\)|\$\w+|%-?[.*0-9]*(?:ll|z)?[a-z]|\\.|["\x27`\$]/;
-                s/^reason=|^\W+|\W+$//g for $longest //= "";
-                print "$file: $longest\n" if length $longest > 7;
-            }
-        }')
-}
 
 # unmentioned FILE...: those of stdin that none of the files holds.
 unmentioned() {
@@ -48,8 +11,20 @@ unmentioned() {
     done
 }
 
+@test "refusals.pl writes a message in other letters where it stands, and nothing else" {
+    cd "$ROOT"
+    run diff tools/match.sh <(perl tests/refusals.pl tools/match.sh 'make match needs OUTPUT=file: what the program printed')
+    assert_line "<     echo 'make match needs OUTPUT=file: what the program printed' >&2"
+    assert_line ">     echo 'znxr zngpu arrqf BHGCHG=svyr: jung gur cebtenz cevagrq' >&2"
+    assert_equal "${#lines[@]}" 4
+    diff tools/match.c <(perl tests/refusals.pl tools/match.c 'nothing compared') >"$BATS_TEST_TMPDIR/c" || true
+    grep -q 'abguvat pbzcnerq' "$BATS_TEST_TMPDIR/c"
+    diff Makefile <(perl tests/refusals.pl Makefile 'the lessons are') >"$BATS_TEST_TMPDIR/m" || true
+    assert_equal "$(grep -c '^>' "$BATS_TEST_TMPDIR/m")" 1
+}
+
 @test "each refusal of a tool and of the Makefile is in a test" {
-    refusals | sort -u >"$BATS_TEST_TMPDIR/refusals"
+    (cd "$ROOT" && perl tests/refusals.pl) >"$BATS_TEST_TMPDIR/refusals"
     local files
     mapfile -t files < <(ls "$ROOT"/tests/*.bats | grep -v '/refusals\.bats$')
     run unmentioned "${files[@]}" <"$BATS_TEST_TMPDIR/refusals"

@@ -7,7 +7,8 @@
 #   COMPILER c++NN -ON [-march=native]    the CPU default: built, run, compared with expected_output/
 #   tests/toolchains.sh [-j N] [-s | -l] [ROW ...]    ROW: a part of a row's name; -s: the short
 #                               list, at most one row per compiler; -l: prints the names alone
-# PROGRAMS: a list, for instance day68_reproducibility/reproducibility (default: all 8)
+# PROGRAMS: a list, for instance day68_reproducibility/reproducibility (default: all 8; a blank: none, so
+# that the toolkits alone are fetched)
 # built: of the programs, each twice. warnings: lines of the compilers' messages. gates, expected: of
 # the runs. fused: how many fused builds really are. A CPU compiler that optimises little contracts
 # nothing: the program says so, and its output is compared with the separate build's. Status 1 where a
@@ -56,7 +57,8 @@ need() { command -v "$1" >/dev/null || leave_out "no $1 (Debian: apt-get install
 # toolkit FOLDER NAME PACKAGE==N...: fetched unless it is there.
 toolkit() {
     local said
-    said=$(flock "$work/fetch.lock" bash tools/fetch_toolkit.sh "$@" 2>&1) || leave_out "$said"
+    mkdir -p .toolkits
+    said=$(flock .toolkits/lock bash tools/fetch_toolkit.sh "$@" 2>&1) || leave_out "$said"
 }
 # file.cu:1:2: warning: ..., file.cu(1): warning #177-D: ..., ptxas warning : ...
 count_warnings() { grep -cE 'warning( #[0-9]+-D)? ?:' "$dir/log" || true; }

@@ -2,7 +2,8 @@
 # Runs the test suite and ends with `N passed, N failed, N skipped`.
 #   check.sh [file.bats ...]     all of tests/ when no file is named (environment: see Makefile)
 # ALL=1 also runs tests/long, which takes minutes. STRICT=1 makes a skip a failure, except for a reason
-# that is a line of SKIPS. Test files run side by side where GNU parallel is installed.
+# that is a line of SKIPS, and likewise what a test that ran says it left out itself.
+# Test files run side by side where GNU parallel is installed.
 # Status: 0 all is well, 1 a test failed or was skipped against the rule, 2 nothing was run.
 set -euo pipefail
 
@@ -56,6 +57,8 @@ TMPDIR=$tmp bats --formatter tap --timing ${jobs[@]+"${jobs[@]}"} "$@" | tee "$t
 count() { grep -cE "$1" "$tap" || true; }
 # The skipped tests, one a line: name, tab, reason. Older versions of Bats put the reason in brackets.
 skips() { sed -nE 's/^ok [0-9]+ (.*) in [0-9]+ms # skip ?/\1\t/p' "$tap" | sed -E 's/\t\((.*)\)$/\t\1/'; }
+# What tests that ran left out of what they try: they print `# left out: NAME: REASON`.
+left_out() { sed -nE 's/^# *left out: ([^:]*): /\1\t/p' "$tap"; }
 planned=$(sed -n '1s/^1\.\.//p' "$tap")
 skipped=$(count '^ok .* # skip')
 passed=$(($(count '^ok ') - skipped))
@@ -71,7 +74,7 @@ if [ -n "$strict" ]; then
         if [ -n "$reason" ] && grep -qxF -e "$reason" <<<"$may_skip"; then continue; fi
         echo "strict: '$name' must not be skipped: ${reason:-no reason is given}"
         unexpected=$((unexpected + 1))
-    done < <(skips)
+    done < <(skips; left_out)
 fi
 echo "$((SECONDS - start)) s"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -265,6 +265,12 @@ static void refusals() {
         CUDA_CHECK(cudaGraphDestroy(graph));
     }
     holds("nothing is enqueued", graph != nullptr && nodes == 0, std::to_string(nodes) + " nodes");
+    // While a stream is captured, nothing may go into the default one: CUDA refuses the launch.
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    const char* error = fusedTree(op, d.in, 9, d.work, enough, d.result, 0);
+    holds("a launch's error", error != nullptr, "no error");
+    cudaStreamEndCapture(stream, &graph);
+    cudaGetLastError();
     CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
