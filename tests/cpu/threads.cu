@@ -243,6 +243,9 @@ int main() {
     EXPECT_CALL(cudaErrorInvalidValue, cudaPeekAtLastError());
     EXPECT_CALL(cudaErrorInvalidValue,
                 cudaFuncSetAttribute(dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20));
+    CHECKED(cudaFuncSetAttribute(dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, 50 * 1024));
+    dynamicShared<<<3, 32, 100 * 1024>>>(1, 0);  // lowered again
+    EXPECT_CALL(cudaErrorInvalidValue, cudaPeekAtLastError());
     dynamicOf<<<4, 64, 64 * sizeof(double)>>>(3.0);
     dynamicOf<int><<<4, 64, 64 * sizeof(int)>>>(3);
     CHECKED(cudaFuncSetAttribute(dynamicOf<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 60 * 1024));
