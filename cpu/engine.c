@@ -483,9 +483,7 @@ static bool in_range(const volatile void *p, const void *from, size_t bytes) {
 static int in_thread_local(struct dl_phdr_info *info, size_t size, void *p) {
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data &&
-            in_range(p, info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz))
-            return 1;
+        if (info->dlpi_phdr[i].p_type == PT_TLS && in_range(p, info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz)) return 1;
     return 0;
 }
 #endif

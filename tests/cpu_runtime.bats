@@ -10,10 +10,10 @@ setup() {
 
 # Builds tests/cpu/NAME.cu where no test before this one has.
 built() { [ -e "$BIN/$1" ] || compile "$ROOT/tests/cpu/$1.cu" "$BIN/$1" nofmad; }
-# It runs, and all that it asks holds.
+# It runs, and all that it asks holds. A fault may make it wait for ever.
 holds() {
     built "$1"
-    run "$BIN/$1"
+    run timeout 60 "$BIN/$1"
     assert_success
 }
 
@@ -123,6 +123,21 @@ __global__ void k(pthread_t* who) { who[blockIdx.x] = pthread_self(), usleep(200
     assert_success
 }
 
+@test "more stacks than Linux would put guards between" {
+    # Each block waits until 34 workers have one: 34 * 1,024 stacks, of two mappings each with a guard.
+    one_kernel stacks '#include <unistd.h>
+__global__ void k(int* arrived) {
+    if (threadIdx.x == 0) {
+        atomicAdd(arrived, 1);
+        for (int i = 0; i < 10000 && atomicAdd(arrived, 0) < 34; ++i) usleep(1000);
+    }
+    __syncthreads();
+}' 'int arrived = 0; k<<<34, 1024>>>(&arrived);'
+    CUDA_CPU_WORKERS=34 run "$BIN/stacks"
+    assert_success
+    assert_output 'went on'
+}
+
 @test "a limit on processes ends no run" {
     # As another user, since root is not limited.
     [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv to try"
@@ -207,6 +222,8 @@ __global__ void k() { __shared__ char a[96]; a[threadIdx.x] = 1; }" "$4" "${@:5}
         assert_failure 2
         assert_output 'CPU default: CUDA_CPU_WORKERS must be a number from 1 to 256'
     done
+    CUDA_CPU_WORKERS='' run "$BIN/atomics" # as if it were not set
+    assert_success
 }
 
 # one_kernel NAME 'kernel' 'statements' [flags]: builds a program around them.
@@ -389,7 +406,20 @@ __global__ void k(int n) { deep(n); __syncthreads(); }' 'k<<<4, 64>>>(5);'
 __global__ void k() {}' 'k<<<1, 1>>>(); raise(SIGSEGV);'
     run "$BIN/sent"
     assert_failure 139
-    # Any other fault is the signal that it was: of a thread, or of the host.
+    # Thread 0 goes beyond its stack when that of thread 1 lies below it.
+    one_kernel late '__device__ __noinline__ void far() { volatile char a[70000]; a[0] = 1; }
+__global__ void k() {
+    __syncthreads();
+    if (threadIdx.x == 0) far();
+    __syncthreads();
+}' 'k<<<1, 64>>>();'
+    run "$BIN/late"
+    assert_failure 2
+    assert_output --partial 'need more than 64 KB'
+    # Any other fault is the signal that it was: of a thread, also on its own stack, or of the host.
+    one_kernel fault '__global__ void k() { volatile char code[64] = {}; ((void (*)())code)(); }' 'k<<<1, 1>>>();'
+    run "$BIN/fault"
+    assert_failure 139
     one_kernel fault '__global__ void k(int* p) { if (p) *p = 1; }' 'k<<<1, 1>>>((int*)64);'
     run "$BIN/fault"
     assert_failure 139

@@ -132,6 +132,13 @@ __global__ void warpThenBlock() {
     EXPECT(total[w] == (w % 2 ? 32.0f * 32 * w + 496.0f : 32.0f * w));
 }
 
+// A lane waits in a warp function when the first thread comes to another barrier than the last one: none diverges.
+__global__ void exchangeThenBarrier() {
+    __syncthreads();
+    if (threadIdx.x >= 32) EXPECT(__ballot_sync(0xffffffffu, 1) == ~0u);
+    __syncthreads();
+}
+
 __global__ void dynamicShared(int n, int front) {
     extern __shared__ __align__(16) unsigned char bytes[];
     float* a = (float*)(bytes + front);
@@ -265,6 +272,7 @@ int main() {
     leaveWaiting<<<3, 128>>>();
     masks<<<4, 32>>>();
     warpThenBlock<<<6, 256>>>();
+    exchangeThenBarrier<<<3, 64>>>();
 
     dynamicShared<<<12, 128, 4000>>>(996, 16);
     dynamicShared<<<3, 32, 48 * 1024>>>(48 * 256, 0);
