@@ -81,8 +81,8 @@ expect_test() { # FILE NAME
         mkdir "$dir/tree/build"
         tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$dir/tree/|g" {} +
-        local name programs=()
-        for name in $(key rebuild "$patch"); do programs+=("build/$DEVICE/fmad/${name##*/}" "build/$DEVICE/nofmad/${name##*/}"); done
+        local lesson programs=() # not `name`: missed() says which fault it was
+        for lesson in $(key rebuild "$patch"); do programs+=("build/$DEVICE/fmad/${lesson##*/}" "build/$DEVICE/nofmad/${lesson##*/}"); done
         env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
             test-tools ${programs[@]+"${programs[@]}"} >"$dir/log" 2>&1 || missed "the tree does not build"
     }
