@@ -399,7 +399,6 @@ static cudaError_t allocate(void **p, size_t bytes, bool host) {
     struct allocation *a = malloc(sizeof *a);
     if (!a || posix_memalign(p, 256, bytes) != 0) {
         free(a);
-        *p = NULL;
         return unlocked(cudaErrorMemoryAllocation);
     }
     a->hidden = ~(uintptr_t)*p;
@@ -650,7 +649,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     if (!graph) return report(cudaErrorInvalidValue);
     *graph = NULL;
     pthread_mutex_lock(&lock);
-    if (!stream || !lives(stream, STREAM)) return unlocked(cudaErrorInvalidResourceHandle);
+    if (!lives(stream, STREAM)) return unlocked(cudaErrorInvalidResourceHandle);
     struct capture *c = stream->capture;
     if (!c) return unlocked(cudaErrorIllegalState);
     if (stream->index != 0) {
@@ -717,7 +716,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     const cudaError_t error = stream ? cudaSuccess : default_stream_in_capture();
     if (error != cudaSuccess) return unlocked(error);
     struct work_list *list = exec->list;
-    list->references++; /* a host node may destroy the graph */
+    list->references++; /* another thread may destroy the graph meanwhile */
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < list->count; i++) run_work(&list->works[i]);
     pthread_mutex_lock(&lock);

@@ -166,7 +166,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     static const char what[] = "CPU default: the local variables of a CUDA thread need more than 64 KB, which is all that it has here\n";
     const struct cuda_cpu_fiber *f = cuda_cpu_block.running;
     (void)context;
-    if (self && f && f != &self->scheduler) {
+    if (f && f != &self->scheduler) {
         const size_t below = (size_t)((const char *)f->top - (const char *)info->si_addr);
         if (info->si_code > 0 && below > STACK_BYTES - 8192 && below < STACK_BYTES + GUARD_BYTES + 8192) {
             speak_alone();
@@ -326,7 +326,7 @@ UNSEEN static _Noreturn void divergent(uint3 waits, uint3 other, const char *whe
 UNSEEN int cuda_cpu_last_or_other(const char *file, int line) {
     const unsigned here = (unsigned)line * CUDA_CPU_LINE, to_come = cuda_cpu_block.to_come % CUDA_CPU_LINE;
     const bool other = cuda_cpu_block.to_come - to_come != here || strcmp(cuda_cpu_block.file, file) != 0;
-    if (other && cuda_cpu_block.waited && to_come + cuda_cpu_block.pending + 1 < cuda_cpu_block.alive) {
+    if (other && to_come + cuda_cpu_block.pending + 1 < cuda_cpu_block.alive) {
         /* Those before this one in the ring ran last. */
         const struct cuda_cpu_fiber *f = cuda_cpu_block.running->prev;
         while (self->lanes[f->thread.linear].inside) f = f->prev;
@@ -483,9 +483,7 @@ static bool in_range(const volatile void *p, const void *from, size_t bytes) {
 static int in_thread_local(struct dl_phdr_info *info, size_t size, void *p) {
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data &&
-            in_range(p, info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz))
-            return 1;
+        if (info->dlpi_phdr[i].p_type == PT_TLS && in_range(p, info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz)) return 1;
     return 0;
 }
 #endif
@@ -526,7 +524,6 @@ UNSEEN static void run_block(struct worker *w, const struct cuda_cpu_launch *lau
     cuda_cpu_block.at_end = 0;
     cuda_cpu_block.end = NULL;
     w->used = 0;
-    w->count_true = 0;
     cuda_cpu_block.running = &w->scheduler;
 #ifdef CUDA_CPU_ASAN
     /* From the heap, and of just this size, so that AddressSanitizer sees its end. */
@@ -636,7 +633,7 @@ static void start_pool(void) {
 }
 
 void cuda_cpu_refuse_in_kernel(void) {
-    if (self && cuda_cpu_block.running && cuda_cpu_block.running != &self->scheduler)
+    if (cuda_cpu_block.running && cuda_cpu_block.running != &self->scheduler)
         die("a kernel launches a kernel: dynamic parallelism is not covered here");
 }
 
@@ -648,7 +645,7 @@ void cuda_cpu_execute(const struct cuda_cpu_launch *launch) {
     pool.blocks = (unsigned long)launch->grid.x * launch->grid.y * launch->grid.z;
     pool.chunk = pool.blocks / (64ul * pool.workers) + 1;
     atomic_store(&pool.next, 0);
-    const bool alone = pool.blocks == 1 || pool.workers == 1; /* nobody is woken for one block */
+    const bool alone = pool.blocks == 1; /* nobody is woken for one block */
     if (!alone) {
         pthread_mutex_lock(&pool.lock);
         pool.launch = launch;

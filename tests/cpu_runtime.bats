@@ -10,10 +10,10 @@ setup() {
 
 # Builds tests/cpu/NAME.cu where no test before this one has.
 built() { [ -e "$BIN/$1" ] || compile "$ROOT/tests/cpu/$1.cu" "$BIN/$1" nofmad; }
-# It runs, and all that it asks holds.
+# It runs, and all that it asks holds. A fault may make it wait for ever.
 holds() {
     built "$1"
-    run "$BIN/$1"
+    run timeout 60 "$BIN/$1"
     assert_success
 }
 
@@ -123,6 +123,21 @@ __global__ void k(pthread_t* who) { who[blockIdx.x] = pthread_self(), usleep(200
     assert_success
 }
 
+@test "more stacks than Linux would put guards between" {
+    # Each block waits until 34 workers have one: 34 * 1,024 stacks, of two mappings each with a guard.
+    one_kernel stacks '#include <unistd.h>
+__global__ void k(int* arrived) {
+    if (threadIdx.x == 0) {
+        atomicAdd(arrived, 1);
+        for (int i = 0; i < 10000 && atomicAdd(arrived, 0) < 34; ++i) usleep(1000);
+    }
+    __syncthreads();
+}' 'int arrived = 0; k<<<34, 1024>>>(&arrived);'
+    CUDA_CPU_WORKERS=34 run "$BIN/stacks"
+    assert_success
+    assert_output 'went on'
+}
+
 @test "a limit on processes ends no run" {
     # As another user, since root is not limited.
     [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root and setpriv to try"
@@ -185,6 +200,12 @@ __global__ void k() { __shared__ char a[96]; a[threadIdx.x] = 1; }" "$4" "${@:5}
     assert_output 'CPU default: out of memory for dynamic shared memory'
 }
 
+@test "each allocation of the API refused in turn: cudaErrorMemoryAllocation, and no harm" {
+    compile_no_memory "$BIN/no_memory"
+    run "$BIN/no_memory"
+    assert_success
+}
+
 @test "the lessons' programs with too little memory: one line and status 2" {
     local name kilobytes
     for name in reproducibility precision_reduction fpmp_pi canonical_tree; do
@@ -201,6 +222,8 @@ __global__ void k() { __shared__ char a[96]; a[threadIdx.x] = 1; }" "$4" "${@:5}
         assert_failure 2
         assert_output 'CPU default: CUDA_CPU_WORKERS must be a number from 1 to 256'
     done
+    CUDA_CPU_WORKERS='' run "$BIN/atomics" # as if it were not set
+    assert_success
 }
 
 # one_kernel NAME 'kernel' 'statements' [flags]: builds a program around them.
@@ -215,26 +238,41 @@ one_kernel() {
     if (threadIdx.x < 32) __shfl_sync(0xffffffffu, 1, 0);
     if (threadIdx.x >= 40) __syncthreads();
     if (threadIdx.x == 33) __ballot_sync(0x5u, 1);
-}' 'k<<<1, dim3(64)>>>();'
-    run "$BIN/deadlock"
+}' 'printf("before\n"); k<<<1, dim3(64)>>>();'
+    run timeout 20 "$BIN/deadlock"
     assert_failure 2
-    assert_output 'CPU default: a lane calls a warp function with a mask that does not name it'
+    assert_output "$(printf 'before\nCPU default: a lane calls a warp function with a mask that does not name it')"
+    # Threads that have been at a barrier and left are not named; nor are there others where there is one.
+    one_kernel deadlock '__global__ void k() {
+    if (blockIdx.x != 1 || blockIdx.y != 2 || blockIdx.z != 3) return;
+    const unsigned t = threadIdx.x + 3 * (threadIdx.y + 4 * threadIdx.z);
+    __syncthreads();
+    if (t < 23) return;
+    if (t == 43) __shfl_sync(0xffffffffu, 1, 0);
+    else __syncthreads();
+}' 'printf("before\n"); k<<<dim3(2, 3, 4), dim3(3, 4, 5)>>>();'
+    run timeout 20 "$BIN/deadlock"
+    assert_failure 2
+    assert_line --index 0 'before'
+    assert_line --index 1 'CPU default: the threads of block (1,2,3) wait for each other for ever:'
+    assert_line --index 2 '  thread (2,3,1) and others at a barrier'
+    assert_line --index 3 '  thread (1,2,3) in a warp function whose mask names lanes that do not come'
+    refute_output --partial 'went on'
+    # The exchange's lanes wait last.
     one_kernel deadlock '__global__ void k() {
     if (threadIdx.y == 2) __shfl_sync(0xffffffffu, 1, 0);
-    else __syncthreads();
-}' 'k<<<dim3(1, 1), dim3(8, 4)>>>();'
-    run "$BIN/deadlock"
+    else if (threadIdx.y < 2) __syncthreads();
+}' 'k<<<1, dim3(8, 3)>>>();'
+    run timeout 20 "$BIN/deadlock"
     assert_failure 2
-    assert_line --index 0 'CPU default: the threads of block (0,0,0) wait for each other for ever:'
     assert_line --index 1 '  thread (0,0,0) and others at a barrier'
     assert_line --index 2 '  thread (0,2,0) and others in a warp function whose mask names lanes that do not come'
-    refute_output --partial 'went on'
 }
 
 # divergent 'kernel' 'launch' 'what the line says after "divergent barriers in kernel "': the program ends with it.
 divergent() {
     one_kernel divergent "$1" "$2"
-    CUDA_CPU_WORKERS=1 run "$BIN/divergent"
+    CUDA_CPU_WORKERS=1 run timeout 20 "$BIN/divergent"
     assert_failure 2
     assert_output --regexp "^CPU default: divergent barriers in kernel $3\$"
 }
@@ -247,6 +285,26 @@ divergent() {
         __syncthreads();
 }' 'k<<<1, 32>>>();' \
         'k, block \(0,0,0\): thread \(7,0,0\) waits at .*/divergent.cu:5, thread \(8,0,0\) at .*/divergent.cu:7'
+    # In three dimensions.
+    divergent '__global__ void k() {
+    if (blockIdx.x != 1 || blockIdx.y != 2 || blockIdx.z != 3) return;
+    const unsigned t = threadIdx.x + 3 * (threadIdx.y + 4 * threadIdx.z);
+    if (t > 23 && t < 43) return;
+    if (t < 43)
+        __syncthreads();
+    else
+        __syncthreads();
+}' 'k<<<dim3(2, 3, 4), dim3(3, 4, 5)>>>();' \
+        'k, block \(1,2,3\): thread \(2,3,1\) waits at .*/divergent.cu:8, thread \(1,2,3\) at .*/divergent.cu:10'
+    # All have passed a warp function: the last to come was the first to go on.
+    divergent '__global__ void k() {
+    __syncwarp();
+    if (threadIdx.x < 8)
+        __syncthreads();
+    else
+        __syncthreads();
+}' 'k<<<1, 32>>>();' \
+        'k, block \(0,0,0\): thread \(31,0,0\) waits at .*/divergent.cu:8, thread \(0,0,0\) at .*/divergent.cu:6'
     # Who waits in a warp function is not at the barrier.
     divergent '__global__ void k() {
     if (threadIdx.x == 1) __syncthreads();
@@ -284,10 +342,35 @@ __global__ void sum(T* out) {
 }' 'k<<<1, dim3(1, 4)>>>(6);' \
         'k, block \(0,0,0\): thread \(0,[01],0\) waits at .*/divergent.cu:5, thread \(0,[23],0\) is at the end of the kernel, .*/divergent.cu:6'
     divergent '__global__ void k() {
+    const unsigned t = threadIdx.x + 3 * (threadIdx.y + 4 * threadIdx.z);
+    if (t > 23 && t < 43) return;
+    if (t != 43) __syncthreads();
+}' 'k<<<1, dim3(3, 4, 5)>>>();' \
+        'k, block \(0,0,0\): thread \([0-2],[0-3],[0-4]\) waits at .*/divergent.cu:6, thread \(1,2,3\) is at the end of the kernel, .*/divergent.cu:7'
+    divergent '__global__ void k() {
     if (threadIdx.x < 4) return;
     if (threadIdx.x >= 8) __syncthreads();
 }' 'k<<<1, 32>>>();' \
         'k, block \(0,0,0\): thread \([0-9]+,0,0\) waits at .*/divergent.cu:5, thread \(4,0,0\) is at the end of the kernel, .*/divergent.cu:6'
+}
+
+@test "what was printed before divergent barriers is there; of all the workers that meet them, one speaks" {
+    # The process stays a moment at its end, so that others could speak too.
+    one_kernel crowd '#include <unistd.h>
+__global__ void k(int* arrived) {
+    if (threadIdx.x == 0) atomicAdd(arrived, 1);
+    for (int i = 0; i < 1000 && atomicAdd(arrived, 0) < 2; ++i) usleep(1000);
+    if (threadIdx.x == 0) __syncthreads();
+}
+extern "C" {
+void __real__Exit(int status);
+void __wrap__Exit(int status) { usleep(300000), __real__Exit(status); }
+}' 'printf("before\n"); int arrived = 0; k<<<64, 2>>>(&arrived);' -Wl,--wrap=_Exit
+    CUDA_CPU_WORKERS=4 run timeout 20 "$BIN/crowd"
+    assert_failure 2
+    assert_line --index 0 'before'
+    assert_line --index 1 --partial 'CPU default: divergent barriers in kernel k'
+    assert_equal "${#lines[@]}" 2
 }
 
 @test "static shared memory above 48 KB is refused when building" {
@@ -323,10 +406,35 @@ __global__ void k(int n) { deep(n); __syncthreads(); }' 'k<<<4, 64>>>(5);'
 __global__ void k() {}' 'k<<<1, 1>>>(); raise(SIGSEGV);'
     run "$BIN/sent"
     assert_failure 139
-    # Any other fault is the signal that it was.
-    one_kernel fault '__global__ void k(int* p) { *p = 1; }' 'k<<<1, 1>>>((int*)64);'
+    # Thread 0 goes beyond its stack when that of thread 1 lies below it.
+    one_kernel late '__device__ __noinline__ void far() { volatile char a[70000]; a[0] = 1; }
+__global__ void k() {
+    __syncthreads();
+    if (threadIdx.x == 0) far();
+    __syncthreads();
+}' 'k<<<1, 64>>>();'
+    run "$BIN/late"
+    assert_failure 2
+    assert_output --partial 'need more than 64 KB'
+    # Any other fault is the signal that it was: of a thread, also on its own stack, or of the host.
+    one_kernel fault '__global__ void k() { volatile char code[64] = {}; ((void (*)())code)(); }' 'k<<<1, 1>>>();'
     run "$BIN/fault"
     assert_failure 139
+    one_kernel fault '__global__ void k(int* p) { if (p) *p = 1; }' 'k<<<1, 1>>>((int*)64);'
+    run "$BIN/fault"
+    assert_failure 139
+    one_kernel fault '__global__ void k(int* p) { if (p) *p = 1; }' 'k<<<1, 1>>>(nullptr); *((volatile int*)-100000) = 1;'
+    run "$BIN/fault"
+    assert_failure 139
+}
+
+@test "a program's own handler of faults stays" {
+    one_kernel own '#include <csignal>
+#include <unistd.h>
+static void mine(int) { _exit(7); }
+__global__ void k(int* p) { if (p) *p = 1; }' 'signal(SIGSEGV, mine); k<<<64, 1>>>(nullptr); k<<<1, 1>>>((int*)64);'
+    run "$BIN/own"
+    assert_failure 7
 }
 
 @test "frames beyond a stack are named under AArch64, where g++ probes less often" {

@@ -150,6 +150,17 @@ EOF
     assert_output --partial 'bug.cu:5'
 }
 
+@test "address: streams and graphs, also without memory, free all that they took" {
+    echo 'int main() { return 1; }' | faulty address # with it the runtime
+    export SANITIZE=address RUNTIME=$BATS_FILE_TMPDIR/address$CC ASAN_OPTIONS=allocator_may_return_null=1
+    compile "$ROOT/tests/cpu/streams.cu" streams nofmad -O1
+    run ./streams
+    assert_success
+    compile_no_memory no_memory -O1
+    run ./no_memory
+    assert_success
+}
+
 @test "address: divergent barriers, also on lines of the same number in two files" {
     printf '%s\n' '#include <cuda_runtime.h>' '' '' '__device__ void part() {' '    __syncthreads();' '}' >part.cu
     faulty address <<'EOF'

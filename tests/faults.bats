@@ -99,16 +99,6 @@ END
     assert_line --regexp "^MISSED  .*: match does not name the line 'gate: padding'\$"
 }
 
-@test "faults.sh: a fault that its test does not see is missed, by its name" {
-    write_patch unseen 's/"each wrong max shows"/"each wrong max hides"/' <<'END'
-A gate has another name, and the test is about something else.
-expect: test helper.bats helper: mutate edits a copy, and fails where its edit changes nothing
-says: mutate
-END
-    assert_failure 1
-    assert_line --regexp '^MISSED  .*unseen.patch: the test passes: helper.bats: helper: mutate edits a copy'
-}
-
 @test "faults.sh: a patch that does not apply, does not build or says nothing is missed" {
     write_patch build 's/gate(exact,/gate(exactly,/' <<'END'
 Does not compile.

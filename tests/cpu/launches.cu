@@ -168,6 +168,8 @@ int main() {
     refused(dim3(1), dim3(1025), 0, cudaErrorInvalidValue);
     refused(dim3(1), dim3(32, 33), 0, cudaErrorInvalidValue);
     refused(dim3(1), dim3(1, 1, 65), 0, cudaErrorInvalidValue);
+    refused(dim3(1), dim3(0x80000000u, 2), 0, cudaErrorInvalidValue);  // 0 threads in 32 bits
+    refused(dim3(1), dim3(2, 0x80000000u), 0, cudaErrorInvalidValue);
     refused(dim3(1), dim3(65536, 65536), 0, cudaErrorInvalidValue);  // their product is 0 in 32 bits
     refused(dim3(1, 65536), dim3(1), 0, cudaErrorInvalidValue);
     refused(dim3(1, 1, 65536), dim3(1), 0, cudaErrorInvalidValue);

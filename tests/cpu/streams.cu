@@ -30,10 +30,12 @@ static void memory() {
     CHECKED(cudaMemcpy(b, a, sizeof host, cudaMemcpyDefault));
     EXPECT(b[kN - 1] == 0x01010101);
     EXPECT_CALL(cudaErrorInvalidMemcpyDirection, cudaMemcpy(a, b, 4, (cudaMemcpyKind)7));
+    EXPECT_CALL(cudaErrorInvalidMemcpyDirection, cudaMemcpy(a, b, 4, (cudaMemcpyKind)-1));
     EXPECT_CALL(cudaErrorInvalidValue, cudaMemcpy(nullptr, b, 4, cudaMemcpyHostToDevice));
     EXPECT_CALL(cudaErrorInvalidValue, cudaMemcpy(a, nullptr, 4, cudaMemcpyHostToDevice));
     EXPECT_CALL(cudaErrorInvalidValue, cudaMemset(nullptr, 0, 4));
     CHECKED(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+    CHECKED(cudaMemset(nullptr, 0, 0));
     EXPECT_CALL(cudaErrorInvalidValue, cudaFree(a + 1));
     EXPECT_CALL(cudaErrorInvalidValue, cudaFree(b));  // from cudaMallocHost
     EXPECT_CALL(cudaErrorInvalidValue, cudaFreeHost(a));
@@ -64,6 +66,8 @@ static void memory() {
     size_t free_bytes = 0, total = 0;
     CHECKED(cudaMemGetInfo(&free_bytes, &total));
     EXPECT(free_bytes > 0 && free_bytes <= total);
+    EXPECT_CALL(cudaErrorInvalidValue, cudaMemGetInfo(&free_bytes, nullptr));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaMemGetInfo(nullptr, &total));
 }
 
 static void device() {
@@ -117,6 +121,7 @@ static void streamsAndEvents() {
     CHECKED(cudaEventRecord(end, t));
     CHECKED(cudaStreamSynchronize(t));
     CHECKED(cudaEventSynchronize(end));
+    CHECKED(cudaStreamSynchronize(0));
     CHECKED(cudaStreamQuery(s));
     CHECKED(cudaEventQuery(start));
     for (int i = 0; i < kN; ++i) EXPECT(host[i] == 2 * i);
@@ -125,10 +130,24 @@ static void streamsAndEvents() {
     CHECKED(cudaEventElapsedTime(&ms, start, end));
     EXPECT(ms >= 20.0f && ms < 20000.0f);  // milliseconds: 20 were slept
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, start, plain));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, plain, end));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaEventElapsedTime(nullptr, start, end));
+    cudaEvent_t never;
+    CHECKED(cudaEventCreate(&never));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, start, never));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, never, end));
+    CHECKED(cudaEventDestroy(never));
     cudaStream_t gone = s;
     CHECKED(cudaStreamDestroy(s));
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamDestroy(gone));
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(gone));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventRecord(end, gone));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamWaitEvent(gone, end, 0));
+    cudaGraph_t graph;
+    cudaStreamCaptureStatus status;
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamBeginCapture(gone, cudaStreamCaptureModeGlobal));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamIsCapturing(gone, &status));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamEndCapture(gone, &graph));
     addTo<<<1, 1, 0, gone>>>(a, b, 0);
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaPeekAtLastError());
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaMemsetAsync(a, 0, 4, (cudaStream_t)plain));  // no stream at all
@@ -136,9 +155,14 @@ static void streamsAndEvents() {
     CHECKED(cudaEventDestroy(start));
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventRecord(start, 0));
     EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventDestroy(start));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventQuery(start));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamWaitEvent(0, start, 0));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, start, end));
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, end, start));
     CHECKED(cudaEventDestroy(end));
     CHECKED(cudaEventDestroy(plain));
     EXPECT_CALL(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaEventCreate(nullptr));
     CHECKED(cudaFree(a));
     CHECKED(cudaFree(b));
     CHECKED(cudaDeviceSynchronize());
@@ -168,6 +192,11 @@ struct Streams {
         cudaStreamCaptureStatus status;
         CHECKED(cudaStreamIsCapturing(s, &status));
         EXPECT(status == cudaStreamCaptureStatusNone);
+    }
+    // From here on `to` is in the capture that `from` is in, after what `from` has done.
+    void after(cudaStream_t to, cudaEvent_t event, cudaStream_t from) const {
+        CHECKED(cudaEventRecord(event, from));
+        CHECKED(cudaStreamWaitEvent(to, event, 0));
     }
     cudaStreamCaptureStatus status() const {
         cudaStreamCaptureStatus status;
@@ -208,12 +237,15 @@ static void graphs() {
     size_t nodes = 0;
     CHECKED(cudaGraphGetNodes(graph, nullptr, &nodes));
     EXPECT(nodes == 8 && calls == 0);
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphGetNodes(graph, nullptr, nullptr));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphInstantiate(nullptr, graph, 0));
     int first;
     CHECKED(cudaMemcpy(&first, b, sizeof first, cudaMemcpyDeviceToHost));
     EXPECT(first == 0x7f7f7f7f);  // captured, not run
     CHECKED(cudaGraphInstantiate(&exec, graph, 0));
     CHECKED(cudaGraphDestroy(graph));  // the exec lives on
     EXPECT_CALL(cudaErrorInvalidValue, cudaGraphDestroy(graph));
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphGetNodes(graph, nullptr, &nodes));
     for (int round = 1; round <= 3; ++round) {
         for (int i = 0; i < kN; ++i) host[i] = round * i;
         CHECKED(cudaGraphLaunch(exec, round == 2 ? x.t : x.s));
@@ -221,14 +253,115 @@ static void graphs() {
         for (int i = 0; i < kN; ++i) EXPECT(host[i] == 2 * round * i);
         EXPECT(calls == round);
     }
+    EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaGraphLaunch(exec, (cudaStream_t)x.fork));
     CHECKED(cudaGraphExecDestroy(exec));
     EXPECT_CALL(cudaErrorInvalidValue, cudaGraphLaunch(exec, x.s));
     EXPECT_CALL(cudaErrorInvalidValue, cudaGraphExecDestroy(exec));
     EXPECT_CALL(cudaErrorInvalidValue, cudaGraphInstantiate(&exec, graph, 0));
+    EXPECT(exec == nullptr);
     CHECKED(cudaFree(a));
     CHECKED(cudaFree(b));
     CHECKED(cudaFree(c));
     CHECKED(cudaFreeHost(host));
+}
+
+// A graph that runs is whole until its end, though another thread destroys what it was launched from.
+static void destroyLaunched(void* exec) {
+    std::thread([exec] { CHECKED(cudaGraphExecDestroy((cudaGraphExec_t)*(void**)exec)); }).join();
+}
+static void graphDestroyedWhileItRuns() {
+    Streams x;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    int calls = 0, *p;
+    CHECKED(cudaMalloc(&p, sizeof *p));
+    CHECKED(cudaMemset(p, 0, sizeof *p));
+    x.begin();
+    CHECKED(cudaLaunchHostFunc(x.s, destroyLaunched, &exec));
+    addTo<<<1, 1, 0, x.s>>>(p, p, 0);
+    CHECKED(cudaLaunchHostFunc(x.s, countCall, &calls));
+    CHECKED(cudaStreamEndCapture(x.s, &graph));
+    CHECKED(cudaGraphInstantiate(&exec, graph, 0));
+    CHECKED(cudaGraphDestroy(graph));
+    CHECKED(cudaGraphLaunch(exec, x.s));
+    EXPECT(calls == 1);
+    EXPECT_CALL(cudaErrorInvalidValue, cudaGraphExecDestroy(exec));
+    CHECKED(cudaFree(p));
+}
+
+// Who is after whom goes on from stream to stream, and a stream may wait for several others.
+static void captureOrder() {
+    Streams x, y;
+    int* p;
+    CHECKED(cudaMalloc(&p, 64));
+    const auto put = [&](cudaStream_t s) { CHECKED(cudaMemsetAsync(p, 0, 4, s)); };
+    x.begin();  // x.s waits for y.s alone, which is after x.t
+    put(x.s);
+    x.after(x.t, x.fork, x.s);
+    put(x.t);
+    x.after(y.s, x.join, x.t);
+    put(y.s);
+    x.after(x.s, y.join, y.s);
+    x.end(cudaSuccess);
+    x.begin();  // y.s has done nothing since the join, x.t has
+    x.after(x.t, x.fork, x.s);
+    x.after(y.s, x.join, x.t);
+    put(x.t);
+    put(y.s);
+    x.after(x.s, y.join, y.s);
+    x.end(cudaErrorStreamCaptureUnjoined);
+    x.begin();  // two that know nothing of each other, one after the other
+    x.after(x.t, x.fork, x.s);
+    x.after(y.s, x.fork, x.s);
+    put(x.t);
+    put(y.s);
+    x.after(x.s, x.join, x.t);
+    x.after(x.s, y.join, y.s);
+    x.end(cudaSuccess);
+    x.begin();  // the third stream is not joined
+    x.after(x.t, x.fork, x.s);
+    x.after(y.s, x.fork, x.s);
+    put(y.s);
+    x.after(x.s, x.join, x.t);
+    x.end(cudaErrorStreamCaptureUnjoined);
+    // All are out of the capture now, and what they are given runs.
+    int got = 1;
+    CHECKED(cudaMemsetAsync(p, 9, sizeof got, y.s));
+    CHECKED(cudaStreamSynchronize(y.s));
+    CHECKED(cudaMemcpy(&got, p, sizeof got, cudaMemcpyDeviceToHost));
+    EXPECT(got == 0x09090909);
+    CHECKED(cudaFree(p));
+}
+
+// As many streams as a capture here can hold, and one more: a refusal, not a write past the table.
+static void streamsOfACapture() {
+    constexpr int kStreams = 32;
+    cudaStream_t s[kStreams + 1];
+    cudaEvent_t fork, join;
+    cudaGraph_t graph;
+    for (cudaStream_t& one : s) CHECKED(cudaStreamCreate(&one));
+    CHECKED(cudaEventCreate(&fork));
+    CHECKED(cudaEventCreate(&join));
+    CHECKED(cudaStreamBeginCapture(s[0], cudaStreamCaptureModeGlobal));
+    CHECKED(cudaEventRecord(fork, s[0]));
+    for (int i = 1; i < kStreams; ++i) CHECKED(cudaStreamWaitEvent(s[i], fork, 0));
+    EXPECT_CALL(cudaErrorNotSupported, cudaStreamWaitEvent(s[kStreams], fork, 0));
+    int calls = 0;
+    for (int i = 1; i < kStreams; ++i) {
+        CHECKED(cudaLaunchHostFunc(s[i], countCall, &calls));
+        CHECKED(cudaEventRecord(join, s[i]));
+        CHECKED(cudaStreamWaitEvent(s[0], join, 0));
+    }
+    CHECKED(cudaLaunchHostFunc(s[kStreams], countCall, &calls));  // not in the capture: it runs
+    EXPECT(calls == 1);
+    CHECKED(cudaStreamEndCapture(s[0], &graph));
+    size_t nodes = 0;
+    CHECKED(cudaGraphGetNodes(graph, nullptr, &nodes));
+    EXPECT(nodes == kStreams - 1);
+    CHECKED(cudaGraphDestroy(graph));
+    for (cudaStream_t one : s) CHECKED(cudaStreamDestroy(one));
+    CHECKED(cudaEventDestroy(fork));
+    CHECKED(cudaEventDestroy(join));
 }
 
 static void captureErrors() {
@@ -287,6 +420,16 @@ static void captureErrors() {
         EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaMalloc(&q, 64));
         x.end(cudaErrorStreamCaptureInvalidated);
         x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaFree(p));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamDestroy(x.s));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        CHECKED(cudaEventRecord(x.join, x.s));
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaEventQuery(x.join));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
         EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamQuery(x.s));
         x.end(cudaErrorStreamCaptureInvalidated);
         x.begin(cudaStreamCaptureModeRelaxed);
@@ -303,10 +446,32 @@ static void captureErrors() {
         x.begin();
         EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaMemset(p, 0, 4));
         x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaStreamSynchronize(0));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaEventRecord(free.join, 0));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
+        CHECKED(cudaEventRecord(x.fork, x.s));
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaStreamWaitEvent(0, x.fork, 0));
+        x.end(cudaErrorStreamCaptureInvalidated);
         free.begin();
         addTo<<<1, 1>>>(p, p, 0);
         CHECKED(cudaGetLastError());
         free.end(cudaSuccess);
+        free.begin();
+        free.after(x.t, free.fork, free.s);  // a blocking stream comes in
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaMemset(p, 0, 4));
+        free.end(cudaErrorStreamCaptureInvalidated);
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+        CHECKED(cudaStreamIsCapturing(0, &status));
+        EXPECT(status == cudaStreamCaptureStatusNone);
+        EXPECT_CALL(cudaErrorInvalidValue, cudaStreamIsCapturing(x.s, nullptr));
+        x.begin();
+        EXPECT_CALL(cudaErrorInvalidValue, cudaStreamEndCapture(x.s, nullptr));
+        x.end(cudaSuccess);
+        EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamEndCapture(0, &graph));
     }
     {  // an event from outside; two captures that meet
         Streams x, y;
@@ -323,7 +488,31 @@ static void captureErrors() {
         x.begin();
         CHECKED(cudaEventRecord(x.fork, x.s));
         EXPECT_CALL(cudaErrorCapturedEvent, cudaEventSynchronize(x.fork));
+        EXPECT_CALL(cudaErrorStreamCaptureInvalidated, cudaEventRecord(x.join, x.s));  // spoilt by that
+        EXPECT_CALL(cudaErrorStreamCaptureInvalidated, cudaStreamWaitEvent(x.t, x.fork, 0));
         x.end(cudaErrorStreamCaptureInvalidated);
+    }
+    {  // an event that a capture recorded is a point in time again when it is recorded outside
+        Streams x;
+        cudaEvent_t before, after;
+        float ms = -1.0f;
+        CHECKED(cudaEventCreate(&before));
+        CHECKED(cudaEventCreate(&after));
+        for (cudaEvent_t event : {before, after}) CHECKED(cudaEventRecord(event, x.s));
+        for (cudaEvent_t event : {before, after}) {
+            x.begin();
+            CHECKED(cudaEventRecord(event, x.s));
+            x.end(cudaSuccess);
+            EXPECT_CALL(cudaErrorCapturedEvent, cudaEventSynchronize(event));
+            EXPECT_CALL(cudaErrorCapturedEvent, cudaStreamWaitEvent(x.t, event, 0));
+            EXPECT_CALL(cudaErrorCapturedEvent, cudaEventElapsedTime(&ms, before, after));
+            CHECKED(cudaEventRecord(event, x.s));
+            CHECKED(cudaEventSynchronize(event));
+            CHECKED(cudaStreamWaitEvent(x.t, event, 0));
+            CHECKED(cudaEventElapsedTime(&ms, before, after));
+        }
+        CHECKED(cudaEventDestroy(before));
+        CHECKED(cudaEventDestroy(after));
     }
     {  // what a recorded list cannot do says so
         Streams x;
@@ -336,6 +525,9 @@ static void captureErrors() {
         x.begin();
         EXPECT_CALL(cudaErrorNotSupported, cudaGraphLaunch(exec, x.s));
         x.end(cudaSuccess);
+        x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaGraphLaunch(exec, 0));
+        x.end(cudaErrorStreamCaptureInvalidated);
         CHECKED(cudaGraphExecDestroy(exec));
         CHECKED(cudaGraphDestroy(graph));
     }
@@ -347,6 +539,9 @@ int main() {
     device();
     streamsAndEvents();
     graphs();
+    graphDestroyedWhileItRuns();
+    captureOrder();
+    streamsOfACapture();
     captureErrors();
     return report();
 }

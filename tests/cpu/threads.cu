@@ -1,4 +1,7 @@
 // Barriers, warp functions, shared memory and grids of the CPU default.
+#include <unistd.h>
+
+#include <thread>
 #include <vector>
 
 #include "check.cu"
@@ -91,12 +94,22 @@ __global__ void leavers(unsigned left) {
     __syncwarp();  // nobody leaves before all have asked
 }
 
+// The first wait of the block is this question.
+__global__ void activeFirst() {
+    if (threadIdx.x < 3) return;
+    EXPECT(__activemask() == ~7u);
+    __syncwarp();
+}
+
 __global__ void masks() {
     const unsigned lane = threadIdx.x;
     // Two halves that never meet, one far more often.
     const unsigned mine = lane % 2 ? 0xaaaaaaaau : 0x55555555u;
     for (unsigned r = 0; r < (lane % 2 ? 2u : 40u); ++r)
         EXPECT(__ballot_sync(mine, lane + r) == (mine & (r == 0 ? ~1u : ~0u)));
+    __syncwarp();
+    // Of a lane that takes no part: the own value.
+    if (lane % 2 == 0) EXPECT(__shfl_sync(0x55555555u, lane, 7) == lane);
     __syncwarp();
     // Two masks with the same lowest lane, the second's other lane first.
     if (lane == 3) EXPECT(__shfl_sync(0x9u, 30, 0) == 70);
@@ -117,6 +130,13 @@ __global__ void warpThenBlock() {
     __syncthreads();
     const int w = (int)threadIdx.x / 32;
     EXPECT(total[w] == (w % 2 ? 32.0f * 32 * w + 496.0f : 32.0f * w));
+}
+
+// A lane waits in a warp function when the first thread comes to another barrier than the last one: none diverges.
+__global__ void exchangeThenBarrier() {
+    __syncthreads();
+    if (threadIdx.x >= 32) EXPECT(__ballot_sync(0xffffffffu, 1) == ~0u);
+    __syncthreads();
 }
 
 __global__ void dynamicShared(int n, int front) {
@@ -197,6 +217,28 @@ __global__ void leaveWaiting() {
 }
 __global__ void staysSmall() {}
 
+// Launches of two host threads: the second waits for the end of the first.
+__global__ void untilOther(int* count, const int* started) {
+    atomicAdd(&count[blockIdx.x], 1);
+    while (__atomic_load_n(started, __ATOMIC_ACQUIRE) < 2) usleep(1000);
+    if (blockIdx.x == 0) usleep(20000);
+}
+static void launchesAtOnce() {
+    constexpr int kBlocks = 300;
+    int started = 0, count[2][kBlocks] = {};
+    std::thread host[2];
+    for (int i = 0; i < 2; ++i) {
+        host[i] = std::thread([&, i] {
+            __atomic_add_fetch(&started, 1, __ATOMIC_RELEASE);
+            untilOther<<<kBlocks, 1>>>(count[i], &started);
+            CHECKED(cudaGetLastError());
+        });
+    }
+    for (std::thread& one : host) one.join();
+    for (const auto& mine : count)
+        for (int c : mine) EXPECT(c == 1);
+}
+
 int main() {
     for (dim3 block : {dim3(1), dim3(33), dim3(256), dim3(1024), dim3(16, 16), dim3(8, 8, 4), dim3(1, 1, 64), dim3(7, 5, 3)}) {
         neighbours<<<40, block>>>(6);
@@ -225,10 +267,12 @@ int main() {
         leavers<<<3, 128>>>(left);
         leavers<<<3, 40>>>(left);
     }
+    activeFirst<<<3, 32>>>();
     leaveWaiting<<<3, 32>>>();
     leaveWaiting<<<3, 128>>>();
     masks<<<4, 32>>>();
     warpThenBlock<<<6, 256>>>();
+    exchangeThenBarrier<<<3, 64>>>();
 
     dynamicShared<<<12, 128, 4000>>>(996, 16);
     dynamicShared<<<3, 32, 48 * 1024>>>(48 * 256, 0);
@@ -243,6 +287,9 @@ int main() {
     EXPECT_CALL(cudaErrorInvalidValue, cudaPeekAtLastError());
     EXPECT_CALL(cudaErrorInvalidValue,
                 cudaFuncSetAttribute(dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20));
+    CHECKED(cudaFuncSetAttribute(dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, 50 * 1024));
+    dynamicShared<<<3, 32, 100 * 1024>>>(1, 0);  // lowered again
+    EXPECT_CALL(cudaErrorInvalidValue, cudaPeekAtLastError());
     dynamicOf<<<4, 64, 64 * sizeof(double)>>>(3.0);
     dynamicOf<int><<<4, 64, 64 * sizeof(int)>>>(3);
     CHECKED(cudaFuncSetAttribute(dynamicOf<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 60 * 1024));
@@ -256,5 +303,7 @@ int main() {
     runVisit(dim3(7, 5), dim3(3, 4));
     runVisit(dim3(3, 4, 5), dim3(4, 3, 2));
     runVisit(dim3(1, 300), dim3(1));
+    runVisit(dim3(16411), dim3(1));  // a prime: blocks that are taken together are not all of one number
+    launchesAtOnce();
     return report();
 }
