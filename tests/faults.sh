@@ -157,15 +157,18 @@ one() (
 patches() { find "$ROOT/tests" -path '*/faults/*.patch' | LC_ALL=C sort; }
 
 list() {
-    local folder='' patch
-    while read -r patch; do
-        if [ "$(dirname "$patch")" != "$folder" ]; then
-            folder=$(dirname "$patch")
-            printf '\n### %s\n\n| fault | what is wrong | caught by |\n| --- | --- | --- |\n' "${folder#"$ROOT/tests/"}"
-        fi
-        printf '| %s | %s | %s |\n' "$(basename "$patch" .patch)" "$(what_is_wrong "$patch" | sed 's/|/\\|/g')" \
-            "$(key expect "$patch" | sed 's/|/\\|/g' | paste -sd';' | sed 's/;/; /g')"
-    done < <(patches)
+    local folder
+    for folder in "$ROOT"/tests/*/faults; do
+        printf '\n### %s\n\n| fault | what is wrong | caught by |\n| --- | --- | --- |\n' "${folder#"$ROOT/tests/"}"
+        (cd "$folder" && LC_ALL=C awk '
+            function row() { if (name != "") print "| " name " | " wrong " | " expects " |" }
+            FNR == 1 { row(); name = FILENAME; sub(/\.patch$/, "", name); wrong = expects = ""; head = 1 }
+            /^--- / { head = 0 }
+            head { gsub(/\|/, "\\|") }
+            head && /^expect: / { expects = expects (expects == "" ? "" : "; ") substr($0, 9) }
+            head && !/^([a-z]+: |diff |index |$)/ { wrong = wrong (wrong == "" ? "" : " ") $0 }
+            END { row() }' ./*.patch | sed 's|^. \./|\| |')
+    done
 }
 
 # Gates by name: those that a program prints when all is well, and those with a name in the source.

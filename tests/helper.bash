@@ -72,6 +72,7 @@ hash_in() { sed -n "s/^$2 hash: \(0x[0-9a-f]*\)$/\1/p" "$1"; }
 
 # What the script that ran says it left out ("left out: NAME: REASON") goes into the report of the suite,
 # where a strict run takes it for a skip (tools/check.sh).
+# shellcheck disable=SC2154 # run sets output
 left_out() { sed -nE 's/^left out:? +([^:]*: )/# left out: \1/p' <<<"$output" >&3; }
 
 # Is FILE what its program must print? Says where not.
