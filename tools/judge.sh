@@ -143,13 +143,11 @@ build_submission() {
     local build
     take_submission || return 1
     binary=$WORK/bin.$(printf '%s ' "$@" | short_sum)
-    if [ ! -e "$binary.nofmad.compiled" ]; then
-        for build in $(judged_builds); do
-            # shellcheck disable=SC2046
-            confined_build "$submission" "$binary.$build" "$build" $(openmp_flags) "$@" &
-        done
-        wait
-    fi
+    for build in $(judged_builds); do
+        # shellcheck disable=SC2046
+        [ -e "$binary.$build.compiled" ] || confined_build "$submission" "$binary.$build" "$build" $(openmp_flags) "$@" &
+    done
+    wait
     for build in $(judged_builds); do built "$binary.$build" "build $build" || return 1; done
 }
 
