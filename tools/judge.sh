@@ -404,7 +404,7 @@ lesson_flags() { case $PROGRAM in reproducibility) echo -DRUNS=10 ;; esac; }
 # Each gate that depends on what comes from the device fails under one of these at least, alone or among few.
 flaws() {
     case $PROGRAM in
-    reproducibility) echo bit far nan ;;
+    reproducibility) echo bit partial close far nan ;;
     precision_reduction) echo near one nan ;;
     fpmp_pi) echo bit low nan clock ;;
     *) echo bit one nan ;;

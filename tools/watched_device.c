@@ -11,9 +11,11 @@
  *                             counted, and each number 1, 4, 7, ... is meant; so one run of many differs from the others.
  *     bit     the lowest bit of the last 8 bytes (of all, where there are fewer) is flipped; third
  *     every   the same in every copy
+ *     partial the same in copies of more than 8 bytes: of an array, and of no single value; third
  *     low     the lowest bit of the last 4 bytes, a float's or that of a pair's low limb; third
  *     far     of the first float the bit worth 2^-15 of 1.0; third
  *     near    of the first float the bit worth 2^-10 of 1.0; of the first double the same; every copy
+ *     close   of the first float the bit worth 2^-17 of 1.0; every copy
  *     nan     the last 8 bytes (or 4) are ones, which is NaN in every type; every copy
  *     one     the last 4 bytes are 1.0f; every copy
  *     clock   every time between two events is 0
@@ -91,8 +93,9 @@ static void damage(unsigned char *to, size_t bytes) {
         flip(to, bytes, 13);      /* of a float's 23 bits of fraction */
         flip(to, bytes, 32 + 10); /* of a double's 52; in an array of floats 2^-13 of the second */
     }
+    if (!strcmp(flaw, "close")) flip(to, bytes, 6);
     if (number_of_copy(bytes) % 3 != 1) return;
-    if (!strcmp(flaw, "bit")) flip(to, bytes, 8 * (bytes - tail));
+    if (!strcmp(flaw, "bit") || (!strcmp(flaw, "partial") && bytes > 8)) flip(to, bytes, 8 * (bytes - tail));
     if (!strcmp(flaw, "low")) flip(to, bytes, 8 * (bytes - 4));
     if (!strcmp(flaw, "far")) flip(to, bytes, 8);
 }
