@@ -163,6 +163,43 @@ END
     assert_failure 2
 }
 
+@test "the first difference has a line of either side, also where several lines in a row are others" {
+    difference() { bash -c 'LESSON=x PROGRAM=x SRC=x WORK=x N= CHECKS=; . "$ROOT/tools/judge.sh"; first_difference' <<<"$1"; }
+    run difference $'x differs from y\nline 3\n  expected: a  1\n  expected: b\n  found:    c\n  found:    d\nline 9\n  found:    e'
+    assert_output 'expected: a  1; found: c'
+    run difference $'x differs from y\nline 3\n  expected: a\nline 9\n  found:    e'
+    assert_output 'expected: a; found: no such line'
+    run difference $'x differs from y\nline 3\n  found:    e'
+    assert_output 'expected: no such line; found: e'
+    run difference 'match: a.txt: has no program'
+    assert_output 'output: has no program'
+}
+
+@test "two jobs of one shell may ask for one reference" {
+    # A program that ends when it runs twice.
+    cat >"$BATS_TEST_TMPDIR/twice.nofmad" <<'END'
+#!/bin/bash
+echo >>"${0%/*}/runs"
+for ((i = 0; i < 600 && $(wc -l <"${0%/*}/runs") < 2; i++)); do sleep 0.1; done
+echo whole
+exit 3
+END
+    chmod +x "$BATS_TEST_TMPDIR/twice.nofmad"
+    run bash -c '
+        LESSON=x PROGRAM=x SRC=x WORK=x N= CHECKS= binary=$1/twice
+        . "$ROOT/tools/judge.sh"
+        for job in 1 2; do run_reference nofmad & done
+        wait
+        cd "$1" && cat twice.nofmad.out twice.nofmad.out.status && ls' bash "$BATS_TEST_TMPDIR"
+    assert_output 'whole
+3
+runs
+twice.nofmad
+twice.nofmad.out
+twice.nofmad.out.err
+twice.nofmad.out.status'
+}
+
 @test "an answer file: empty, a number, a word" {
     ask() {
         bash -c '

@@ -159,12 +159,13 @@ build_reference() {
     for build in $(judged_builds); do
         [ ! -x "$binary.$build" ] || continue
         (
-            # Two at once each write a file of their own; compile.sh moves it when it is whole.
+            # Two at once, jobs of one shell too, each write a file of their own, and move it when it is whole.
+            new=$(mktemp "$binary.$build.XXXXXX")
             # shellcheck disable=SC2046
             HOST_FLAGS=$(judged_host_flags) RUNTIME=$BUILD/cpu/watched SANITIZE='' bash "$ROOT/tools/compile.sh" \
-                "$ROOT/$LESSON/$PROGRAM.cu" "$binary.$build.new.$$.$build" "$build" $(openmp_flags) "$@" >"$binary.$build.log.$$" 2>&1 &&
-                mv "$binary.$build.new.$$.$build" "$binary.$build"
-            rm -f "$binary.$build".*."$$"*
+                "$ROOT/$LESSON/$PROGRAM.cu" "$new" "$build" $(openmp_flags) "$@" >"$new.log" 2>&1 &&
+                mv "$new" "$binary.$build"
+            rm -f "$new" "$new".*
         ) &
     done
     wait
@@ -195,7 +196,7 @@ split_arguments() {
 
 # run_reference BUILD NAME=VALUE...: of $binary. Sets output; .status and .err beside it.
 run_reference() {
-    local build=$1 status=0 setting
+    local build=$1 status=0 setting new
     shift
     output=$binary.$build
     for setting in "$@"; do
@@ -204,11 +205,13 @@ run_reference() {
     done
     output=$output.out
     [ ! -e "$output" ] || return 0
-    env "$@" WATCH_LOG='' CUDA_CPU_WORKERS=$workers timeout 100 "$binary.$build" >"$output.$$" 2>"$output.err.$$" || status=$?
-    echo "$status" >"$output.status.$$"
-    mv "$output.err.$$" "$output.err"
-    mv "$output.status.$$" "$output.status"
-    mv "$output.$$" "$output"
+    new=$(mktemp "$output.XXXXXX") # another job may run it, too
+    env "$@" WATCH_LOG='' CUDA_CPU_WORKERS=$workers timeout 100 "$binary.$build" >"$new.out" 2>"$new.err" || status=$?
+    echo "$status" >"$new.status"
+    mv "$new.err" "$output.err"
+    mv "$new.status" "$output.status"
+    mv "$new.out" "$output"
+    rm "$new"
 }
 
 # run_submission PROGRAM OUTPUT NAME=VALUE... [-- ARGS...]
@@ -268,6 +271,19 @@ head_difference() {
     done
 }
 
+# Of match's report: the first place that differs, the first line there of either side; or why it did not compare.
+first_difference() {
+    LC_ALL=C awk '
+        sub(/^match: ([^:]*: )?/, "output: ") { print; told = 1; exit }
+        /^line / && ++place > 1 { exit }
+        sub(/^  expected: +/, "") && expected == "" { expected = $0 }
+        sub(/^  found: +/, "") && found == "" { found = $0 }
+        END {
+            if (told || expected found == "") exit
+            print "expected: " (expected == "" ? "no such line" : expected) "; found: " (found == "" ? "no such line" : found)
+        }'
+}
+
 # compare SUBMISSION'S REFERENCE'S all|gates|values INPUT
 compare() {
     local out=$1 want=$2 what=$3 input=$4 status want_status line gates
@@ -313,7 +329,7 @@ compare() {
         template "$want" | grep -av "$gates" >"$out.expected/wanted.txt" || true
         grep -av "$gates" "$out" >"$out.judged" || true
         if ! line=$("$BUILD/tools/match" "$out.expected" "$out.judged" 2>&1); then
-            line=$(printf '%s\n' "$line" | sed -nE 's/^ +(expected|found): +/\1: /p; s/^match: ([^:]*: )?/output: /p' | head -n 2 | tr '\n' ';' | sed 's/;$//; s/;/; /')
+            line=$(printf '%s\n' "$line" | first_difference)
             fail "$input" "${line:-the output is another one}"
             return 1
         fi
