@@ -16,8 +16,8 @@
 #   fresh_flags, fresh_words   the parameters of the unannounced input that SEED gives, as flags and in words
 #   flaws                      the flaws of the device (watched_device.c) that this program's gates see
 #   standard                   the three cases: lesson, fresh, flawed
-#   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build. Status 0
-#                              right; 1: its first line of stdout is INPUT|REASON
+#   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build, or the build
+#                              HARNESS_BUILD. Status 0 right; 1: its first line of stdout is INPUT|REASON
 #   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
 #                              (HARNESS=FILE.cu: that file, with its line `#include SUBMISSION`, in place of SRC)
 #   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
@@ -257,7 +257,7 @@ template() {
         -e 's/^(.* [0-9]+\+[0-9]+ +)[0-9.]+ +1\.000x/\1{time} 1.000x/;t' \
         -e 's/^(.* [0-9]+\+[0-9]+ +)[0-9.]+ +[0-9.]+x/\1{time} {number}x/' \
         -e 's/ is [0-9.]+ times as (fast|slow) / is {number} times as \1 /' \
-        -e 's/^(omp reduction, [0-9]+ asked +)[0-9]+ +0x[0-9a-f]{8}/\1{count} {bits}/' \
+        -e 's/^(omp reduction, ([2-9]|[0-9]{2,}) asked +)[0-9]+ +0x[0-9a-f]{8}/\1{count} {bits}/' \
         -e 's/^(host, [0-9]+ asked +)[0-9]+ /\1{count} /' "$1"
 }
 gate_lines() { grep -a '^gate' "$1" | sed 's/  */ /g' || true; }
@@ -444,19 +444,19 @@ standard() {
 # ---- Harnesses, sanitizers, answers --------------------------------------------------------------
 
 harness() {
-    local file=$1 word=$2 flags rest out status line
+    local file=$1 word=$2 flags rest out status line build=${HARNESS_BUILD:-nofmad}
     shift 2
     stopped && return 1
     split_arguments "$@"
     take_submission || return 1
-    out=$WORK/harness.$(basename "$file" .cu).$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
+    out=$WORK/harness.$(basename "$file" .cu).$build.$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
     if [ ! -e "$out.compiled" ]; then
         # The rewriter follows an #include of a name, not of a macro. The line numbers are FILE's.
         sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$file" >"$out.cu"
         # shellcheck disable=SC2046
-        confined_build "$out.cu" "$out" nofmad $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
+        confined_build "$out.cu" "$out" "$build" $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
     fi
-    built "$out" "build nofmad with the checker's main" || return 1
+    built "$out" "build $build with the checker's main" || return 1
     run_submission "$out" "$out.out" -- ${rest[@]+"${rest[@]}"}
     status=$(cat "$out.out.status")
     line=$(head -n 1 "$out.out" | cut -c 1-400)
