@@ -81,8 +81,8 @@ expect_test() { # FILE NAME
         mkdir "$dir/tree/build"
         tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$dir/tree/|g" {} +
-        local name programs=()
-        for name in $(key rebuild "$patch"); do programs+=("build/$DEVICE/fmad/${name##*/}" "build/$DEVICE/nofmad/${name##*/}"); done
+        local built programs=()
+        for built in $(key rebuild "$patch"); do programs+=("build/$DEVICE/fmad/${built##*/}" "build/$DEVICE/nofmad/${built##*/}"); done
         env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
             test-tools ${programs[@]+"${programs[@]}"} >"$dir/log" 2>&1 || missed "the tree does not build"
     }

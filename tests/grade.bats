@@ -285,6 +285,40 @@ END
         'record 1,launch fill 2x32,record 2,synchronize,read time,copy DeviceToHost 128,copy DeviceToHost 128,synchronize'
 }
 
+@test "the watched device: which copies a flaw reaches" {
+    cat >"$BATS_TEST_TMPDIR/x.cu" <<'END'
+#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void probeContraction(float* x) { x[threadIdx.x] = 1.0f; }
+__global__ void fill(float* x) { x[threadIdx.x] = 1.0f; }
+int main() {
+    float *x, back[32], one;
+    cudaMalloc(&x, sizeof back);
+    probeContraction<<<1, 32>>>(x);
+    cudaMemcpy(&one, x, sizeof one, cudaMemcpyDeviceToHost);
+    printf("head %.9g", one);
+    fill<<<1, 32>>>(x);
+    for (int copy = 0; copy < 3; ++copy) {
+        cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost);
+        cudaMemcpy(&one, x, sizeof one, cudaMemcpyDeviceToHost);
+        printf(", %.9g %.9g %.9g", back[0], back[30], one);
+    }
+}
+END
+    DEVICE=cpu RUNTIME=$BUILD/cpu/watched compile "$BATS_TEST_TMPDIR/x.cu" "$BATS_TEST_TMPDIR/x" nofmad
+    while IFS='|' read -r flaw want; do
+        WATCH_FLAW=$flaw run "$BATS_TEST_TMPDIR/x"
+        assert_equal "$flaw: $output" "$flaw: head 1, $want"
+    done <<'END'
+none|1 1 1, 1 1 1, 1 1 1
+bit|1 1 1, 1 1.00000012 1.00000012, 1 1 1
+partial|1 1 1, 1 1.00000012 1, 1 1 1
+far|1 1 1, 1.00003052 1 1.00003052, 1 1 1
+close|1.00000763 1 1.00000763, 1.00000763 1 1.00000763, 1.00000763 1 1.00000763
+every|1 1.00000012 1.00000012, 1 1.00000012 1.00000012, 1 1.00000012 1.00000012
+END
+}
+
 @test "make grade: rows, status, and on the CPU default whatever else is here" {
     run env -u MAKEFLAGS -u MAKELEVEL -u DEVICE make -s --no-print-directory -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" grade LESSON=precision_reduction \
         SRC="$(submission prints_nothing "$BATS_TEST_TMPDIR")"
