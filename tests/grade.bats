@@ -163,6 +163,43 @@ END
     assert_failure 2
 }
 
+@test "the first difference has a line of either side, also where several lines in a row are others" {
+    difference() { bash -c 'LESSON=x PROGRAM=x SRC=x WORK=x N= CHECKS=; . "$ROOT/tools/judge.sh"; first_difference' <<<"$1"; }
+    run difference $'x differs from y\nline 3\n  expected: a  1\n  expected: b\n  found:    c\n  found:    d\nline 9\n  found:    e'
+    assert_output 'expected: a  1; found: c'
+    run difference $'x differs from y\nline 3\n  expected: a\nline 9\n  found:    e'
+    assert_output 'expected: a; found: no such line'
+    run difference $'x differs from y\nline 3\n  found:    e'
+    assert_output 'expected: no such line; found: e'
+    run difference 'match: a.txt: has no program'
+    assert_output 'output: has no program'
+}
+
+@test "two jobs of one shell may ask for one reference" {
+    # A program that ends when it runs twice.
+    cat >"$BATS_TEST_TMPDIR/twice.nofmad" <<'END'
+#!/bin/bash
+echo >>"${0%/*}/runs"
+for ((i = 0; i < 600 && $(wc -l <"${0%/*}/runs") < 2; i++)); do sleep 0.1; done
+echo whole
+exit 3
+END
+    chmod +x "$BATS_TEST_TMPDIR/twice.nofmad"
+    run bash -c '
+        LESSON=x PROGRAM=x SRC=x WORK=x N= CHECKS= binary=$1/twice
+        . "$ROOT/tools/judge.sh"
+        for job in 1 2; do run_reference nofmad & done
+        wait
+        cd "$1" && cat twice.nofmad.out twice.nofmad.out.status && ls' bash "$BATS_TEST_TMPDIR"
+    assert_output 'whole
+3
+runs
+twice.nofmad
+twice.nofmad.out
+twice.nofmad.out.err
+twice.nofmad.out.status'
+}
+
 @test "an answer file: empty, a number, a word" {
     ask() {
         bash -c '
@@ -246,6 +283,40 @@ END
     assert_output '7 1065353216 46 46 unknown'
     assert_equal "$(paste -sd, "$BATS_TEST_TMPDIR/log")" \
         'record 1,launch fill 2x32,record 2,synchronize,read time,copy DeviceToHost 128,copy DeviceToHost 128,synchronize'
+}
+
+@test "the watched device: which copies a flaw reaches" {
+    cat >"$BATS_TEST_TMPDIR/x.cu" <<'END'
+#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void probeContraction(float* x) { x[threadIdx.x] = 1.0f; }
+__global__ void fill(float* x) { x[threadIdx.x] = 1.0f; }
+int main() {
+    float *x, back[32], one;
+    cudaMalloc(&x, sizeof back);
+    probeContraction<<<1, 32>>>(x);
+    cudaMemcpy(&one, x, sizeof one, cudaMemcpyDeviceToHost);
+    printf("head %.9g", one);
+    fill<<<1, 32>>>(x);
+    for (int copy = 0; copy < 3; ++copy) {
+        cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost);
+        cudaMemcpy(&one, x, sizeof one, cudaMemcpyDeviceToHost);
+        printf(", %.9g %.9g %.9g", back[0], back[30], one);
+    }
+}
+END
+    DEVICE=cpu RUNTIME=$BUILD/cpu/watched compile "$BATS_TEST_TMPDIR/x.cu" "$BATS_TEST_TMPDIR/x" nofmad
+    while IFS='|' read -r flaw want; do
+        WATCH_FLAW=$flaw run "$BATS_TEST_TMPDIR/x"
+        assert_equal "$flaw: $output" "$flaw: head 1, $want"
+    done <<'END'
+none|1 1 1, 1 1 1, 1 1 1
+bit|1 1 1, 1 1.00000012 1.00000012, 1 1 1
+partial|1 1 1, 1 1.00000012 1, 1 1 1
+far|1 1 1, 1.00003052 1 1.00003052, 1 1 1
+close|1.00000763 1 1.00000763, 1.00000763 1 1.00000763, 1.00000763 1 1.00000763
+every|1 1.00000012 1.00000012, 1 1.00000012 1.00000012, 1 1.00000012 1.00000012
+END
 }
 
 @test "make grade: rows, status, and on the CPU default whatever else is here" {

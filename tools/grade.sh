@@ -227,7 +227,7 @@ grade_output() {
     verdict=$("$BUILD/tools/match" --lesson "$lesson" "$ROOT/expected_output" "$SRC" 2>&1) || status=$?
     if [ $status -ne 0 ]; then
         right=no
-        fail "the output" "$(printf '%s\n' "$verdict" | grep -E '^(match: | *(expected|found): )' | head -n 2 | sed 's/^ *//' | tr '\n' ';' | sed 's/;$//; s/;/; /' | cut -c 1-300 | grep . || printf '%s' "$verdict" | head -n 1)" || true
+        fail "the output" "$(printf '%s\n' "$verdict" | first_difference | cut -c 1-300 | grep . || printf '%s' "$verdict" | head -n 1)" || true
     else
         for contraction in fused separate; do
             tr -d '\r' <"$SRC" | awk -v program="$lesson/$PROGRAM" -v want="$contraction" '

@@ -16,8 +16,8 @@
 #   fresh_flags, fresh_words   the parameters of the unannounced input that SEED gives, as flags and in words
 #   flaws                      the flaws of the device (watched_device.c) that this program's gates see
 #   standard                   the three cases: lesson, fresh, flawed
-#   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build. Status 0
-#                              right; 1: its first line of stdout is INPUT|REASON
+#   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build, or the build
+#                              HARNESS_BUILD. Status 0 right; 1: its first line of stdout is INPUT|REASON
 #   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
 #                              (HARNESS=FILE.cu: that file, with its line `#include SUBMISSION`, in place of SRC)
 #   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
@@ -143,13 +143,11 @@ build_submission() {
     local build
     take_submission || return 1
     binary=$WORK/bin.$(printf '%s ' "$@" | short_sum)
-    if [ ! -e "$binary.nofmad.compiled" ]; then
-        for build in $(judged_builds); do
-            # shellcheck disable=SC2046
-            confined_build "$submission" "$binary.$build" "$build" $(openmp_flags) "$@" &
-        done
-        wait
-    fi
+    for build in $(judged_builds); do
+        # shellcheck disable=SC2046
+        [ -e "$binary.$build.compiled" ] || confined_build "$submission" "$binary.$build" "$build" $(openmp_flags) "$@" &
+    done
+    wait
     for build in $(judged_builds); do built "$binary.$build" "build $build" || return 1; done
 }
 
@@ -161,12 +159,13 @@ build_reference() {
     for build in $(judged_builds); do
         [ ! -x "$binary.$build" ] || continue
         (
-            # Two at once each write a file of their own; compile.sh moves it when it is whole.
+            # Two at once, jobs of one shell too, each write a file of their own, and move it when it is whole.
+            new=$(mktemp "$binary.$build.XXXXXX")
             # shellcheck disable=SC2046
             HOST_FLAGS=$(judged_host_flags) RUNTIME=$BUILD/cpu/watched SANITIZE='' bash "$ROOT/tools/compile.sh" \
-                "$ROOT/$LESSON/$PROGRAM.cu" "$binary.$build.new.$$.$build" "$build" $(openmp_flags) "$@" >"$binary.$build.log.$$" 2>&1 &&
-                mv "$binary.$build.new.$$.$build" "$binary.$build"
-            rm -f "$binary.$build".*."$$"*
+                "$ROOT/$LESSON/$PROGRAM.cu" "$new" "$build" $(openmp_flags) "$@" >"$new.log" 2>&1 &&
+                mv "$new" "$binary.$build"
+            rm -f "$new" "$new".*
         ) &
     done
     wait
@@ -197,7 +196,7 @@ split_arguments() {
 
 # run_reference BUILD NAME=VALUE...: of $binary. Sets output; .status and .err beside it.
 run_reference() {
-    local build=$1 status=0 setting
+    local build=$1 status=0 setting new
     shift
     output=$binary.$build
     for setting in "$@"; do
@@ -206,11 +205,13 @@ run_reference() {
     done
     output=$output.out
     [ ! -e "$output" ] || return 0
-    env "$@" WATCH_LOG='' CUDA_CPU_WORKERS=$workers timeout 100 "$binary.$build" >"$output.$$" 2>"$output.err.$$" || status=$?
-    echo "$status" >"$output.status.$$"
-    mv "$output.err.$$" "$output.err"
-    mv "$output.status.$$" "$output.status"
-    mv "$output.$$" "$output"
+    new=$(mktemp "$output.XXXXXX") # another job may run it, too
+    env "$@" WATCH_LOG='' CUDA_CPU_WORKERS=$workers timeout 100 "$binary.$build" >"$new.out" 2>"$new.err" || status=$?
+    echo "$status" >"$new.status"
+    mv "$new.err" "$output.err"
+    mv "$new.status" "$output.status"
+    mv "$new.out" "$output"
+    rm "$new"
 }
 
 # run_submission PROGRAM OUTPUT NAME=VALUE... [-- ARGS...]
@@ -256,7 +257,7 @@ template() {
         -e 's/^(.* [0-9]+\+[0-9]+ +)[0-9.]+ +1\.000x/\1{time} 1.000x/;t' \
         -e 's/^(.* [0-9]+\+[0-9]+ +)[0-9.]+ +[0-9.]+x/\1{time} {number}x/' \
         -e 's/ is [0-9.]+ times as (fast|slow) / is {number} times as \1 /' \
-        -e 's/^(omp reduction, [0-9]+ asked +)[0-9]+ +0x[0-9a-f]{8}/\1{count} {bits}/' \
+        -e 's/^(omp reduction, ([2-9]|[0-9]{2,}) asked +)[0-9]+ +0x[0-9a-f]{8}/\1{count} {bits}/' \
         -e 's/^(host, [0-9]+ asked +)[0-9]+ /\1{count} /' "$1"
 }
 gate_lines() { grep -a '^gate' "$1" | sed 's/  */ /g' || true; }
@@ -268,6 +269,19 @@ head_difference() {
         mine=$(grep -a -m 1 "^$key: " "$1" | cut -c 1-100 || true) theirs=$(grep -a -m 1 "^$key: " "$2" || true)
         [ "$mine" = "$theirs" ] || { echo "its head has '${mine:-no line $key:}', not '$theirs'"; return; }
     done
+}
+
+# Of match's report: the first place that differs, the first line there of either side; or why it did not compare.
+first_difference() {
+    LC_ALL=C awk '
+        sub(/^match: ([^:]*: )?/, "output: ") { print; told = 1; exit }
+        /^line / && ++place > 1 { exit }
+        sub(/^  expected: +/, "") && expected == "" { expected = $0 }
+        sub(/^  found: +/, "") && found == "" { found = $0 }
+        END {
+            if (told || expected found == "") exit
+            print "expected: " (expected == "" ? "no such line" : expected) "; found: " (found == "" ? "no such line" : found)
+        }'
 }
 
 # compare SUBMISSION'S REFERENCE'S all|gates|values INPUT
@@ -315,7 +329,7 @@ compare() {
         template "$want" | grep -av "$gates" >"$out.expected/wanted.txt" || true
         grep -av "$gates" "$out" >"$out.judged" || true
         if ! line=$("$BUILD/tools/match" "$out.expected" "$out.judged" 2>&1); then
-            line=$(printf '%s\n' "$line" | sed -nE 's/^ +(expected|found): +/\1: /p; s/^match: ([^:]*: )?/output: /p' | head -n 2 | tr '\n' ';' | sed 's/;$//; s/;/; /')
+            line=$(printf '%s\n' "$line" | first_difference)
             fail "$input" "${line:-the output is another one}"
             return 1
         fi
@@ -406,7 +420,7 @@ lesson_flags() { case $PROGRAM in reproducibility) echo -DRUNS=10 ;; esac; }
 # Each gate that depends on what comes from the device fails under one of these at least, alone or among few.
 flaws() {
     case $PROGRAM in
-    reproducibility) echo bit far nan ;;
+    reproducibility) echo bit partial close far nan ;;
     precision_reduction) echo near one nan ;;
     fpmp_pi) echo bit low nan clock ;;
     *) echo bit one nan ;;
@@ -430,19 +444,19 @@ standard() {
 # ---- Harnesses, sanitizers, answers --------------------------------------------------------------
 
 harness() {
-    local file=$1 word=$2 flags rest out status line
+    local file=$1 word=$2 flags rest out status line build=${HARNESS_BUILD:-nofmad}
     shift 2
     stopped && return 1
     split_arguments "$@"
     take_submission || return 1
-    out=$WORK/harness.$(basename "$file" .cu).$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
+    out=$WORK/harness.$(basename "$file" .cu).$build.$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
     if [ ! -e "$out.compiled" ]; then
         # The rewriter follows an #include of a name, not of a macro. The line numbers are FILE's.
         sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$file" >"$out.cu"
         # shellcheck disable=SC2046
-        confined_build "$out.cu" "$out" nofmad $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
+        confined_build "$out.cu" "$out" "$build" $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
     fi
-    built "$out" "build nofmad with the checker's main" || return 1
+    built "$out" "build $build with the checker's main" || return 1
     run_submission "$out" "$out.out" -- ${rest[@]+"${rest[@]}"}
     status=$(cat "$out.out.status")
     line=$(head -n 1 "$out.out" | cut -c 1-400)

@@ -6,14 +6,16 @@
  *   WATCH_MULTIPROCESSORS=N   how many the device reports
  *   WATCH_LOG=FILE            a line per call is added to it: `launch NAME GRIDxBLOCK`, `record EVENT`, `synchronize`,
  *                             `copy KIND BYTES`, `read time`; EVENT counts from 1 in the order of first use
- *   WATCH_FLAW=KIND           what the host reads of the device is off: copies to the host of 4 bytes and more, but for
- *                             the first of the run, which in each lesson is the head's. `Third`: copies of one size are
+ *   WATCH_FLAW=KIND           what the host reads of the device is off: copies to the host of 4 bytes and more, from the
+ *                             first launch on that is not the one in each lesson's head. `Third`: copies of one size are
  *                             counted, and each number 1, 4, 7, ... is meant; so one run of many differs from the others.
  *     bit     the lowest bit of the last 8 bytes (of all, where there are fewer) is flipped; third
  *     every   the same in every copy
+ *     partial the same in copies of more than 8 bytes: of an array, and of no single value; third
  *     low     the lowest bit of the last 4 bytes, a float's or that of a pair's low limb; third
  *     far     of the first float the bit worth 2^-15 of 1.0; third
  *     near    of the first float the bit worth 2^-10 of 1.0; of the first double the same; every copy
+ *     close   of the first float the bit worth 2^-17 of 1.0; every copy
  *     nan     the last 8 bytes (or 4) are ones, which is NaN in every type; every copy
  *     one     the last 4 bytes are 1.0f; every copy
  *     clock   every time between two events is 0
@@ -43,6 +45,7 @@ enum { SIZES = 256, EVENTS = 256 };
 
 static char flaw[16];
 static int multiprocessors;
+static int computed; /* has a kernel been launched that is not the head's probe? */
 static FILE *calls;
 
 __attribute__((constructor)) static void read_settings(void) {
@@ -81,9 +84,8 @@ static void flip(unsigned char *to, size_t bytes, size_t bit) {
 static void damage(unsigned char *to, size_t bytes) {
     const size_t tail = bytes < 8 ? bytes : 8;
     const float one = 1.0f;
-    static int copies;
 
-    if (!*flaw || bytes < 4 || copies++ == 0) return;
+    if (!*flaw || bytes < 4 || !computed) return;
     if (!strcmp(flaw, "nan")) memset(to + bytes - tail, 0xff, tail);
     if (!strcmp(flaw, "one")) memcpy(to + bytes - sizeof one, &one, sizeof one);
     if (!strcmp(flaw, "every")) flip(to, bytes, 8 * (bytes - tail));
@@ -91,8 +93,9 @@ static void damage(unsigned char *to, size_t bytes) {
         flip(to, bytes, 13);      /* of a float's 23 bits of fraction */
         flip(to, bytes, 32 + 10); /* of a double's 52; in an array of floats 2^-13 of the second */
     }
+    if (!strcmp(flaw, "close")) flip(to, bytes, 6);
     if (number_of_copy(bytes) % 3 != 1) return;
-    if (!strcmp(flaw, "bit")) flip(to, bytes, 8 * (bytes - tail));
+    if (!strcmp(flaw, "bit") || (!strcmp(flaw, "partial") && bytes > 8)) flip(to, bytes, 8 * (bytes - tail));
     if (!strcmp(flaw, "low")) flip(to, bytes, 8 * (bytes - 4));
     if (!strcmp(flaw, "far")) flip(to, bytes, 8);
 }
@@ -181,5 +184,6 @@ void cuda_cpu_run(const struct cuda_cpu_launch *launch) {
     if (calls)
         fprintf(calls, "launch %s %llux%u\n", launch->name ? launch->name : "?",
                 (unsigned long long)g.x * g.y * g.z, b.x * b.y * b.z);
+    if (!launch->name || strcmp(launch->name, "probeContraction") != 0) computed = 1;
     unwatched_cuda_cpu_run(launch);
 }

@@ -18,3 +18,5 @@ for count in 132 46; do
     same "a card with $count multiprocessors, the lesson's input" -DRUNS=2 -- "WATCH_MULTIPROCESSORS=$count" || true
 done
 for flaw in $(flaws); do same_gates flawed "${small[@]}" -- WATCH_FLAW="$flaw" || break; done
+# What is printed of runs that differ: their number, the first one's bits, the hash of all.
+same flawed "${small[@]}" -- WATCH_FLAW=bit || true

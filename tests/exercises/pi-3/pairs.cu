@@ -30,7 +30,7 @@ constexpr int kTrials = 20000;
 constexpr const char* kOperations[] = {"x + y",     "x - y",    "x * y",     "x / y",     "x + 1/3",
                                        "1/3 + x",   "x * 1/3",  "1/3 / x",   "-x",        "1 / x",
                                        "(double)x", "T(1.0/3)", "low of x",  "mid of x",  "high of x",
-                                       "pair of doubles of x",  "x / 3"};
+                                       "pair of doubles of x",  "x / 3", "x / y + 1"};
 constexpr int kOperationCount = sizeof kOperations / sizeof kOperations[0];
 
 template <class T>
@@ -68,6 +68,7 @@ __global__ void operations(const T* in, Result<T>* out, int trials) {
     r[i++] = limbs<T>(High(x));
     r[i++] = limbs<T>(Doubles(x));
     r[i++] = limbs<T>(x / 3.0f);
+    r[i++] = limbs<T>(x / y + P(1.0f));  // a fused build may take a product of the one into a sum of the other
 }
 
 static unsigned long long g_state = 1;

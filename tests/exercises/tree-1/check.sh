@@ -1,5 +1,5 @@
 # shellcheck shell=bash
 . "$ROOT/tests/exercises/canonical_tree.sh"
-harness "$CHECKS/ragged.cu" 'ragged' -O1
-stopped || beside threads sanitized thread "n = 1,025" -O1 -DELEMENTS=1025
+harness "$CHECKS/ragged.cu" 'ragged' -Og
+stopped || HARNESS=$CHECKS/race.cu beside threads sanitized thread "the tree on the device" -O1
 whole_lesson
