@@ -199,6 +199,23 @@ struct cuda_cpu_graph_exec {
     struct work_list *list;
 };
 
+static struct capture *find_capture(unsigned long long number) {
+    struct capture *c = captures;
+    while (c && c->number != number) c = c->next;
+    return c;
+}
+
+/* What it has recorded is the caller's. */
+static struct work_list *end_capture(struct capture *c) {
+    struct work_list *const list = c->list;
+    for (unsigned i = 0; i < c->stream_count; i++) c->streams[i]->capture = NULL;
+    struct capture **at = &captures;
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    free(c);
+    return list;
+}
+
 /* A call that a capture forbids also spoils it. Relaxed captures allow it. */
 static cudaError_t forbidden_in_capture(void) {
     cudaError_t error = cudaSuccess;
@@ -309,24 +326,21 @@ cudaError_t cudaGetDevice(int *device) {
 cudaError_t cudaSetDevice(int device) { return report(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
-    if (!free_bytes || !total_bytes) return report(cudaErrorInvalidValue);
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *total_bytes = page * (size_t)sysconf(_SC_PHYS_PAGES);
-#ifdef _SC_AVPHYS_PAGES
-    *free_bytes = page * (size_t)sysconf(_SC_AVPHYS_PAGES);
-#else
-    *free_bytes = *total_bytes;
+#ifndef _SC_AVPHYS_PAGES
+#define _SC_AVPHYS_PAGES _SC_PHYS_PAGES
 #endif
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (free_bytes) *free_bytes = page * (size_t)sysconf(_SC_AVPHYS_PAGES);
+    if (total_bytes) *total_bytes = page * (size_t)sysconf(_SC_PHYS_PAGES);
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
     if (!prop) return report(cudaErrorInvalidValue);
     if (device != 0) return report(cudaErrorInvalidDevice);
-    size_t free_bytes;
     memset(prop, 0, sizeof *prop);
     snprintf(prop->name, sizeof prop->name, "CPU default");
-    cudaMemGetInfo(&free_bytes, &prop->totalGlobalMem);
+    cudaMemGetInfo(NULL, &prop->totalGlobalMem);
     prop->multiProcessorCount = (int)cuda_cpu_cores();
     prop->warpSize = 32;
     prop->sharedMemPerBlock = SHARED_BYTES;
@@ -460,8 +474,7 @@ cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    const cudaError_t error = cudaDeviceSynchronize();
-    return error != cudaSuccess ? error : cudaMemcpyAsync(to, from, bytes, kind, NULL);
+    return cudaMemcpyAsync(to, from, bytes, kind, NULL);
 }
 
 cudaError_t cudaMemset(void *p, int byte, size_t bytes) { return cudaMemsetAsync(p, byte, bytes, NULL); }
@@ -482,10 +495,11 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWith
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     pthread_mutex_lock(&lock);
     if (!lives(stream, STREAM)) return unlocked(cudaErrorInvalidResourceHandle);
-    if (stream->capture) {
-        stream->capture->invalid = true;
-        return unlocked(cudaErrorStreamCaptureUnsupported);
-    }
+    struct capture *c = stream->capture;
+    if (c && stream->index == 0)
+        release_list(end_capture(c)); /* the capture goes with the stream where it began */
+    else if (c)
+        c->streams[stream->index] = c->streams[0]; /* what this one has done stays in the capture */
     free_object(stream);
     return unlocked(cudaSuccess);
 }
@@ -543,12 +557,17 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return unlocked(cudaSuccess);
 }
 
+/* An event that a capture recorded last stands for no point in time, and for nothing once the capture is over. */
+static cudaError_t captured_event(const struct cuda_cpu_event *event) {
+    return find_capture(event->capture) ? cudaErrorCapturedEvent : cudaErrorInvalidValue;
+}
+
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     pthread_mutex_lock(&lock);
     if (!lives(event, EVENT)) return unlocked(cudaErrorInvalidResourceHandle);
     if (event->capture) {
         forbidden_in_capture();
-        return unlocked(cudaErrorCapturedEvent);
+        return unlocked(captured_event(event));
     }
     return unlocked(forbidden_in_capture());
 }
@@ -561,17 +580,12 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if (!lives(start, EVENT) || !lives(end, EVENT)) return unlocked(cudaErrorInvalidResourceHandle);
     if (!start->recorded || !end->recorded || (start->flags | end->flags) & cudaEventDisableTiming)
         return unlocked(cudaErrorInvalidResourceHandle);
-    if (start->capture || end->capture) return unlocked(cudaErrorCapturedEvent);
+    if (start->capture) return unlocked(captured_event(start));
+    if (end->capture) return unlocked(captured_event(end));
     const double seconds =
         (double)(end->at.tv_sec - start->at.tv_sec) + 1e-9 * (double)(end->at.tv_nsec - start->at.tv_nsec);
     *milliseconds = (float)(1e3 * seconds);
     return unlocked(cudaSuccess);
-}
-
-static struct capture *find_capture(unsigned long long number) {
-    struct capture *c = captures;
-    while (c && c->number != number) c = c->next;
-    return c;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
@@ -586,8 +600,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         return unlocked(cudaSuccess);
     }
     struct capture *c = find_capture(event->capture);
-    if (!c) return unlocked(cudaErrorCapturedEvent);
-    if (c->invalid) return unlocked(cudaErrorStreamCaptureInvalidated);
+    if (!c || c->invalid) return unlocked(cudaErrorInvalidValue);
     if (!stream) {
         c->invalid = true;
         return unlocked(cudaErrorStreamCaptureImplicit);
@@ -637,18 +650,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return unlocked(cudaSuccess);
 }
 
-static void end_capture(struct capture *c) {
-    for (unsigned i = 0; i < c->stream_count; i++) c->streams[i]->capture = NULL;
-    struct capture **at = &captures;
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
-    free(c);
-}
-
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
-    if (!graph) return report(cudaErrorInvalidValue);
-    *graph = NULL;
+    if (graph) *graph = NULL;
     pthread_mutex_lock(&lock);
+    if (!stream) return unlocked(cudaErrorIllegalState); /* the default stream is never captured */
     if (!lives(stream, STREAM)) return unlocked(cudaErrorInvalidResourceHandle);
     struct capture *c = stream->capture;
     if (!c) return unlocked(cudaErrorIllegalState);
@@ -659,9 +664,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
     cudaError_t error = c->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
     for (unsigned i = 0; i < c->stream_count && error == cudaSuccess; i++)
         if (c->clocks[0].of[i] < c->clocks[i].of[i]) error = cudaErrorStreamCaptureUnjoined;
-    struct work_list *list = c->list;
-    end_capture(c);
-    if (error == cudaSuccess) {
+    struct work_list *list = end_capture(c);
+    if (error == cudaSuccess && graph) {
         *graph = make_object(GRAPH, sizeof **graph);
         if (*graph) {
             (*graph)->list = list;
@@ -698,7 +702,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
     if (!exec) return report(cudaErrorInvalidValue);
     *exec = NULL;
-    if (flags) return report(cudaErrorNotSupported);
+    if (flags > cudaGraphInstantiateFlagAutoFreeOnLaunch) return report(cudaErrorNotSupported);
     pthread_mutex_lock(&lock);
     if (!lives(graph, GRAPH)) return unlocked(cudaErrorInvalidValue);
     *exec = make_object(GRAPH_EXEC, sizeof **exec);
@@ -712,7 +716,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     pthread_mutex_lock(&lock);
     if (!lives(exec, GRAPH_EXEC)) return unlocked(cudaErrorInvalidValue);
     if (stream && !lives(stream, STREAM)) return unlocked(cudaErrorInvalidResourceHandle);
-    if (stream && stream->capture) return unlocked(cudaErrorNotSupported); /* a graph in a graph */
+    if (stream && stream->capture) { /* a graph in a graph */
+        stream->capture->invalid = true;
+        return unlocked(cudaErrorStreamCaptureUnsupported);
+    }
     const cudaError_t error = stream ? cudaSuccess : default_stream_in_capture();
     if (error != cudaSuccess) return unlocked(error);
     struct work_list *list = exec->list;

@@ -75,6 +75,8 @@ enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusActive,
     cudaStreamCaptureStatusInvalidated
 };
+/* It frees what a graph allocates; no graph here does. */
+enum { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1 };
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9

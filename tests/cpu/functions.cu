@@ -130,7 +130,6 @@ static void queries() {
     EXPECT_CALL(cudaErrorInvalidValue, cudaDeviceGetAttribute(nullptr, cudaDevAttrWarpSize, 0));
     EXPECT_CALL(cudaErrorInvalidValue, cudaDriverGetVersion(nullptr));
     EXPECT_CALL(cudaErrorInvalidValue, cudaRuntimeGetVersion(nullptr));
-    EXPECT_CALL(cudaErrorInvalidValue, cudaMemGetInfo(nullptr, nullptr));
 
     // A multiprocessor of compute capability 9.0: 2,048 threads, 32 blocks, 228 KB.
     CHECKED(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, none, 256, 0));

@@ -1,4 +1,6 @@
-// Memory, streams, events and graphs of the CPU default: what works, and every error that a card gives.
+// Memory, streams, events and graphs of the CPU default: what works, and what is refused. An H200
+// under CUDA 13.0 gave the same answers, except where it says what device it is, where the answer
+// here is cudaErrorNotSupported, and for handles that were destroyed, which crash there.
 #include <unistd.h>
 
 #include <cstring>
@@ -66,8 +68,10 @@ static void memory() {
     size_t free_bytes = 0, total = 0;
     CHECKED(cudaMemGetInfo(&free_bytes, &total));
     EXPECT(free_bytes > 0 && free_bytes <= total);
-    EXPECT_CALL(cudaErrorInvalidValue, cudaMemGetInfo(&free_bytes, nullptr));
-    EXPECT_CALL(cudaErrorInvalidValue, cudaMemGetInfo(nullptr, &total));
+    free_bytes = total = 0;
+    CHECKED(cudaMemGetInfo(&free_bytes, nullptr));
+    CHECKED(cudaMemGetInfo(nullptr, &total));
+    EXPECT(free_bytes > 0 && free_bytes <= total);
 }
 
 static void device() {
@@ -375,6 +379,11 @@ static void captureErrors() {
         EXPECT_CALL(cudaErrorIllegalState, cudaStreamBeginCapture(x.s, cudaStreamCaptureModeGlobal));
         x.end(cudaSuccess);
         EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal));
+        EXPECT_CALL(cudaErrorIllegalState, cudaStreamEndCapture(0, &graph));
+        x.begin();
+        CHECKED(cudaStreamEndCapture(x.s, nullptr));  // over, and its graph is nobody's
+        EXPECT(x.status() == cudaStreamCaptureStatusNone);
+        EXPECT_CALL(cudaErrorIllegalState, cudaStreamEndCapture(x.s, &graph));
     }
     {  // work in a forked stream that nobody waits for
         Streams x;
@@ -401,6 +410,26 @@ static void captureErrors() {
         EXPECT_CALL(cudaErrorStreamCaptureUnmatched, cudaStreamEndCapture(x.t, &graph));
         x.end(cudaErrorStreamCaptureInvalidated);
     }
+    {  // a forked stream that is destroyed leaves the capture; with the first one the capture is over
+        Streams x;
+        int* q;
+        x.begin();
+        x.after(x.t, x.fork, x.s);
+        CHECKED(cudaStreamDestroy(x.t));
+        EXPECT(x.status() == cudaStreamCaptureStatusActive);
+        x.end(cudaSuccess);
+        CHECKED(cudaStreamCreate(&x.t));
+        x.begin();
+        x.after(x.t, x.fork, x.s);
+        CHECKED(cudaStreamDestroy(x.s));
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+        CHECKED(cudaStreamIsCapturing(x.t, &status));
+        EXPECT(status == cudaStreamCaptureStatusNone);
+        CHECKED(cudaMemset(p, 0, 4));
+        CHECKED(cudaMalloc(&q, 64));
+        CHECKED(cudaFree(q));
+        CHECKED(cudaStreamCreate(&x.s));
+    }
     {  // calls that wait, or allocate; and the spoilt end
         Streams x;
         int* q;
@@ -414,16 +443,10 @@ static void captureErrors() {
         EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaDeviceSynchronize());
         x.end(cudaErrorStreamCaptureInvalidated);
         x.begin();
-        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaMemcpy(p, p, 4, cudaMemcpyDeviceToDevice));
-        x.end(cudaErrorStreamCaptureInvalidated);
-        x.begin();
         EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaMalloc(&q, 64));
         x.end(cudaErrorStreamCaptureInvalidated);
         x.begin();
         EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaFree(p));
-        x.end(cudaErrorStreamCaptureInvalidated);
-        x.begin();
-        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaStreamDestroy(x.s));
         x.end(cudaErrorStreamCaptureInvalidated);
         CHECKED(cudaEventRecord(x.join, x.s));
         x.begin();
@@ -447,6 +470,9 @@ static void captureErrors() {
         EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaMemset(p, 0, 4));
         x.end(cudaErrorStreamCaptureInvalidated);
         x.begin();
+        EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaMemcpy(p, p, 4, cudaMemcpyDeviceToDevice));
+        x.end(cudaErrorStreamCaptureInvalidated);
+        x.begin();
         EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaStreamSynchronize(0));
         x.end(cudaErrorStreamCaptureInvalidated);
         x.begin();
@@ -468,10 +494,6 @@ static void captureErrors() {
         CHECKED(cudaStreamIsCapturing(0, &status));
         EXPECT(status == cudaStreamCaptureStatusNone);
         EXPECT_CALL(cudaErrorInvalidValue, cudaStreamIsCapturing(x.s, nullptr));
-        x.begin();
-        EXPECT_CALL(cudaErrorInvalidValue, cudaStreamEndCapture(x.s, nullptr));
-        x.end(cudaSuccess);
-        EXPECT_CALL(cudaErrorInvalidResourceHandle, cudaStreamEndCapture(0, &graph));
     }
     {  // an event from outside; two captures that meet
         Streams x, y;
@@ -489,7 +511,7 @@ static void captureErrors() {
         CHECKED(cudaEventRecord(x.fork, x.s));
         EXPECT_CALL(cudaErrorCapturedEvent, cudaEventSynchronize(x.fork));
         EXPECT_CALL(cudaErrorStreamCaptureInvalidated, cudaEventRecord(x.join, x.s));  // spoilt by that
-        EXPECT_CALL(cudaErrorStreamCaptureInvalidated, cudaStreamWaitEvent(x.t, x.fork, 0));
+        EXPECT_CALL(cudaErrorInvalidValue, cudaStreamWaitEvent(x.t, x.fork, 0));
         x.end(cudaErrorStreamCaptureInvalidated);
     }
     {  // an event that a capture recorded is a point in time again when it is recorded outside
@@ -503,9 +525,9 @@ static void captureErrors() {
             x.begin();
             CHECKED(cudaEventRecord(event, x.s));
             x.end(cudaSuccess);
-            EXPECT_CALL(cudaErrorCapturedEvent, cudaEventSynchronize(event));
-            EXPECT_CALL(cudaErrorCapturedEvent, cudaStreamWaitEvent(x.t, event, 0));
-            EXPECT_CALL(cudaErrorCapturedEvent, cudaEventElapsedTime(&ms, before, after));
+            EXPECT_CALL(cudaErrorInvalidValue, cudaEventSynchronize(event));
+            EXPECT_CALL(cudaErrorInvalidValue, cudaStreamWaitEvent(x.t, event, 0));
+            EXPECT_CALL(cudaErrorInvalidValue, cudaEventElapsedTime(&ms, before, after));
             CHECKED(cudaEventRecord(event, x.s));
             CHECKED(cudaEventSynchronize(event));
             CHECKED(cudaStreamWaitEvent(x.t, event, 0));
@@ -520,11 +542,11 @@ static void captureErrors() {
         x.begin();
         addTo<<<1, 1, 0, x.s>>>(p, p, 0);
         CHECKED(cudaStreamEndCapture(x.s, &graph));
-        EXPECT_CALL(cudaErrorNotSupported, cudaGraphInstantiateWithFlags(&exec, graph, 1));
-        CHECKED(cudaGraphInstantiate(&exec, graph, 0));
+        EXPECT_CALL(cudaErrorNotSupported, cudaGraphInstantiateWithFlags(&exec, graph, 4));  // launched by a kernel
+        CHECKED(cudaGraphInstantiateWithFlags(&exec, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
         x.begin();
-        EXPECT_CALL(cudaErrorNotSupported, cudaGraphLaunch(exec, x.s));
-        x.end(cudaSuccess);
+        EXPECT_CALL(cudaErrorStreamCaptureUnsupported, cudaGraphLaunch(exec, x.s));
+        x.end(cudaErrorStreamCaptureInvalidated);
         x.begin();
         EXPECT_CALL(cudaErrorStreamCaptureImplicit, cudaGraphLaunch(exec, 0));
         x.end(cudaErrorStreamCaptureInvalidated);
