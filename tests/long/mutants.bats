@@ -5,9 +5,10 @@ load ../helper
 mutants() { run bash "$ROOT/tests/mutants/mutants.sh" "$@"; }
 
 @test "mutants of the programs are killed, or listed with the reason why they change nothing" {
-    mutants
+    # By hand without SHARE: one in four, some 400.
+    SHARE=8 mutants
     assert_success
-    assert_line --regexp '^mutants: [3-9][0-9][0-9], '
+    assert_line --regexp '^mutants: [2-9][0-9][0-9], '
     # Most are killed, or the list would hold what gates should.
     [[ ${lines[0]} =~ killed:\ ([0-9]+),\ survived:\ ([0-9]+) ]]
     [ "${BASH_REMATCH[1]}" -gt $((3 * BASH_REMATCH[2])) ]
