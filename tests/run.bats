@@ -319,6 +319,8 @@ state() { (cd expected_output && find . -type f | sort | xargs cksum); }
     assert_success
     run diff good.fmad.text "expected_output/recorded/good.cpu.$(uname -m).txt"
     assert_success
+    run diff good.nofmad.text "expected_output/recorded/good_nofmad.cpu.$(uname -m).txt"
+    assert_success
     stand_in good 0 "$(text good 3 'gates passed: 1')"
     before=$(cat expected_output/good.txt)
     expected x/good
@@ -329,6 +331,9 @@ state() { (cd expected_output && find . -type f | sort | xargs cksum); }
     run cat expected_output/good.txt
     assert_line 'device: {text}'
     assert_line 'sum   0x00000007  {time}'
+    assert_line 'tree  0x00000003  0.5'
+    run cat expected_output/good_nofmad.txt
+    assert_line 'contraction: separate'
     assert_line 'tree  0x00000003  0.5'
     run ls -A expected_output
     refute_output --partial '.new'
