@@ -257,7 +257,7 @@ END
     cp "$ROOT/Makefile" "$BATS_TEST_TMPDIR/m/"
     cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags}.sh "$BATS_TEST_TMPDIR/m/tools/"
     local script goal
-    for script in run check match expected bench pi_types sanitize doctor embeds exercise grade grade_all fetch_cccl; do
+    for script in run check match expected bench pi_types sanitize doctor embeds exercise grade grade_all fetch_cccl fetch_toolkit; do
         printf 'echo "%s: $*; all: $ALL"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
     done
     for script in cpu/cu_rewrite tools/match tools/gpu_probe tools/watched_device; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
@@ -267,7 +267,9 @@ END
         assert_output --partial "$2: "
         assert_equal "$*: $status" "$*: $(($3 == 0 ? 0 : 2))"
     }
+    : >"$BATS_TEST_TMPDIR/goals"
     while read -r goal script; do
+        echo "$goal" >>"$BATS_TEST_TMPDIR/goals"
         ends "$goal" "$script" 0
         ends "$goal" "$script" 1
     done <<'END'
@@ -283,10 +285,18 @@ sanitize sanitize
 doctor doctor
 embeds embeds
 exercises exercise
+exercise exercise
 grade grade
 grade-all grade_all
 cccl fetch_cccl
+toolkit fetch_toolkit
 END
+    # No goal of the Makefile is forgotten. These have no script that could fail, or a test of their own.
+    printf '%s\n' build judge-tools test-tools test-env clean help FORCE '$(LESSONS)' >>"$BATS_TEST_TMPDIR/goals"
+    run sh -c 'sed -n "s/^\.PHONY: //p" "$1" | tr " " "\n" | grep -vxF -f "$2"' sh "$ROOT/Makefile" "$BATS_TEST_TMPDIR/goals"
+    assert_output ''
+    ends exercise exercise 0 N=day68-3
+    assert_line 'exercise: day68-3; all: '
     ends check-all check 0
     assert_line 'check: ; all: 1'
     ends run run 77
@@ -402,6 +412,31 @@ END
     assert_failure 2
 }
 
+@test "a build that is killed leaves no half-made program that the next make would trust" {
+    with_runtime
+    local binary=$BATS_TEST_TMPDIR/b/cpu/nofmad/reproducibility
+    local goal=(--no-print-directory -C "$ROOT" DEVICE=cpu BUILD="$BATS_TEST_TMPDIR/b" CXX="$BATS_TEST_TMPDIR/cxx" "$binary")
+    # In place of the stand-in one that writes a half and then kills its process group: make, scripts and itself.
+    cp "$BATS_TEST_TMPDIR/cxx" "$BATS_TEST_TMPDIR/whole"
+    cat >"$BATS_TEST_TMPDIR/cxx" <<'END'
+#!/bin/sh
+case " $* " in *' --version '* | *' -dumpmachine '*) exec g++ "$@" ;; esac
+for arg; do [ "$previous" != -o ] || out=$arg; previous=$arg; done
+printf half >"$out"
+chmod +x "$out"
+case $out in */nofmad/*) kill -KILL 0 ;; esac
+END
+    # A group of its own, or bats would be killed as well.
+    run clean_env perl -MPOSIX -e 'setsid or die; exec @ARGV' make "${goal[@]}"
+    assert_failure 137
+    [ ! -e "$binary" ] || fail "in the program's place lies: $(cat "$binary")"
+    mv "$BATS_TEST_TMPDIR/whole" "$BATS_TEST_TMPDIR/cxx" # the same name, so that make sees no other compiler
+    run clean_env make "${goal[@]}"
+    assert_success
+    assert_output 'CXX reproducibility (nofmad)'
+    assert_equal "$(cat "$binary")" ''
+}
+
 @test "a recipe that fails leaves no half-made file" {
     # Ours write beside their targets; the rule stands in for one to come that does not.
     printf 'include Makefile\n$(BUILD)/half:\n\techo half >$@; false\n' >"$BATS_TEST_TMPDIR/more.mk"
@@ -455,7 +490,7 @@ END
 @test "make help names every command, and reads no compiler" {
     run mk help CXX=no-such-compiler
     assert_success
-    for target in run check check-all doctor match expected types cccl embeds exercises exercise bench sanitize clean help; do
+    for target in run check check-all doctor match expected types cccl toolkit embeds exercises exercise grade grade-all bench sanitize clean help; do
         assert_output --partial "make $target"
     done
 }
