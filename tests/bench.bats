@@ -67,6 +67,53 @@ no benchmark was run"
 left out: the fused tree beside CUB: no card'
 }
 
+@test "bench: lesson 1's times are the launches' median and least, in whatever order they came; the warm-up is none" {
+    $CC -std=c11 -I"$ROOT/cpu" -c -o calls.o "$ROOT/tests/calls.c"
+    DEVICE=cpu compile "$ROOT/tests/bench/day68_reproducibility.cu" day68 nofmad -O1 -DBENCH_SMALL -DELEMENTS=20011 -DBLOCKS=16 \
+        -DcudaEventElapsedTime=seen_cudaEventElapsedTime calls.o
+    # The warm-up first. No loop takes that long, so the other row cannot have these times.
+    TIMES='500 9000 1000 2000' run ./day68
+    assert_success
+    assert_line --regexp '^one launch of the first pass +median 2000\.000 ms   least 1000\.000 ms$'
+    assert_line --regexp '^a plain loop on the host +median '
+    refute_line --regexp '^a plain loop on the host .* [12]000\.000 ms'
+}
+
+@test "bench: the host tree's times are medians, in whatever order they came; the warm-up is none" {
+    [ "$OPENMP" = yes ] || skip "no OpenMP: no benchmark of the host's tree"
+    # In place of OpenMP's clock: the plain sum and the tree in turn, two rounds of warm-up and three that count.
+    cat >clock.c <<'END'
+double known_time(void) {
+    static const double ms[] = {1, 1, 1, 1, 30, 8, 1, 4, 2, 50};
+    static int calls;
+    const int call = calls++;
+    return call % 2 == 0 ? 0 : 1e-3 * ms[call / 2 % 10];
+}
+END
+    $CC -std=c11 -c -o clock.o clock.c
+    DEVICE=cpu compile "$ROOT/tests/bench/canonical_tree_host.cu" host nofmad -O1 -fopenmp -DBENCH_SMALL \
+        -Domp_get_wtime=known_time clock.o
+    run ./host
+    assert_success
+    # Milliseconds, GB/s of 256 KiB, and the plain sum's time by the tree's.
+    assert_line --regexp '^ +65536 +1 +2\.00 +8\.00 +0\.13 +0\.03 +0\.250  0x'
+    assert_equal "$(grep -cE '^ +[0-9]+ +[12] +2\.00 +8\.00 ' <<<"$output")" $((${#lines[@]} - 1))
+}
+
+@test "bench: a row of the fused tree's table has the median, the least, and both by their names" {
+    # The rest needs a card and CUB: the table's function alone, with known times.
+    {
+        printf '#include <cstdio>\n#include <cstring>\n#include "%s"\n' "$ROOT/tests/bench/times.h"
+        echo 'template <typename T> struct Method { const char* name; std::vector<float> ms; };'
+        perl -0777 -ne 'print /^(template <typename T>\nstatic void printAll\(.*?^\}\n)/ms' "$ROOT/tests/bench/canonical_tree.cu"
+        echo 'int main() { printAll<float>("float", "memory", {{"tree", {9, 1, 2}}, {"cub_sum", {8, 4, 50}}}, 1000000); }'
+    } >table.cpp
+    $CXX -std=c++17 -o table table.cpp
+    run ./table
+    assert_output 'float     1000000 memory tree             2.00000   1.00000        2    4.000
+float     1000000 memory cub_sum          8.00000   4.00000        0    1.000'
+}
+
 @test "bench: on a card the fused tree beside CUB, with a CCCL of its own for gpu_to_gpu" {
     cat >bin/nvcc <<'END'
 #!/bin/sh

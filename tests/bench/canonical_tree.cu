@@ -42,6 +42,7 @@ cudaError_t gpuToGpuSum(const double* in, double* out, size_t n) {
 
 #define FUSED_TREE_NO_MAIN
 #include "../../canonical_tree/fused_tree.cu"
+#include "times.h"
 
 constexpr int kRounds = 25;
 constexpr size_t kSizes[] = {(1u << 22) + 611, 1u << 24, 1u << 28, 1u << 30};
@@ -66,11 +67,6 @@ static void mustBeNull(const char* error) {
     if (error == nullptr) return;
     fprintf(stderr, "a tree refused its work: %s\n", error);
     exit(2);
-}
-
-static float median(std::vector<float> ms) {
-    std::nth_element(ms.begin(), ms.begin() + ms.size() / 2, ms.end());
-    return ms[ms.size() / 2];
 }
 
 // Times every method over n samples; stretches is how many disjoint ones to go through.
@@ -107,8 +103,7 @@ static void printAll(const char* type, const char* from, const std::vector<Metho
         if (strcmp(m.name, "cub_sum") == 0) cub = median(m.ms);
     for (const Method<T>& m : methods) {
         const double ms = median(m.ms);
-        const double least = *std::min_element(m.ms.begin(), m.ms.end());
-        printf("%-6s %10zu %-6s %-14s %9.5f %9.5f %8.0f", type, n, from, m.name, ms, least,
+        printf("%-6s %10zu %-6s %-14s %9.5f %9.5f %8.0f", type, n, from, m.name, ms, least(m.ms),
                (double)(n * sizeof(T)) * 1e-6 / ms);
         printf(cub > 0 ? " %8.3f\n" : "        -\n", cub / ms);
     }

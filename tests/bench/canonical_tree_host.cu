@@ -8,8 +8,10 @@
 
 #include <memory>
 
+#include "times.h"
+
 #ifdef BENCH_SMALL  // for a test: does it still build and run?
-constexpr int kRounds = 1;
+constexpr int kRounds = 3;
 constexpr size_t kSizes[] = {1u << 10, 1u << 12, 1u << 14, 1u << 16};
 #else
 constexpr int kRounds = 15;
@@ -28,11 +30,6 @@ static double milliseconds(F run) {
     const double start = omp_get_wtime();
     run();
     return 1e3 * (omp_get_wtime() - start);
-}
-
-static double median(std::vector<double> x) {
-    std::nth_element(x.begin(), x.begin() + x.size() / 2, x.end());
-    return x[x.size() / 2];
 }
 
 int main() {

@@ -6,13 +6,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
+
+#include "times.h"
 
 #ifdef BENCH_SMALL  // for a test: does it still build and run?
-constexpr int kTimed = 1;
+constexpr int kTimed = 3;
+constexpr int kWarmUp = 1;
 #else
 constexpr int kTimed = 31;
-#endif
 constexpr int kWarmUp = 3;
+#endif
 
 // One block's partial: the threads' sums side by side, so that a compiler can use vectors, then the tree.
 static float blockOnHost(const float* in, int block, bool fused) {
@@ -35,17 +39,16 @@ static void onHost(const float* in, float* partials, bool fused) {
     for (int b = 0; b < kBlocks; ++b) partials[b] = blockOnHost(in, b, fused);
 }
 
-static void print(const char* what, double* ms) {
-    std::sort(ms, ms + kTimed);
-    printf("%-34s median %8.3f ms   least %8.3f ms\n", what, ms[kTimed / 2], ms[0]);
+static void print(const char* what, const std::vector<double>& ms) {
+    printf("%-34s median %8.3f ms   least %8.3f ms\n", what, median(ms), least(ms));
 }
 
 int main() {
     static float in[kElements];
     static float partials[kBlocks];
     static float host[kBlocks];
-    double launch[kTimed];
-    double loop[kTimed];
+    std::vector<double> launch;
+    std::vector<double> loop;
     cudaEvent_t start;
     cudaEvent_t end;
     float rest;
@@ -69,8 +72,8 @@ int main() {
         onHost(in, host, rest != 0.0f);
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - before;
         if (r < 0) continue;
-        launch[r] = ms;
-        loop[r] = took.count();
+        launch.push_back(ms);
+        loop.push_back(took.count());
     }
     CUDA_CHECK(cudaMemcpy(partials, g_partials, sizeof partials, cudaMemcpyDeviceToHost));
     print("one launch of the first pass", launch);
