@@ -14,7 +14,7 @@
 #   says: TEXT                  (for `test` alone, which must have it)
 #   program: PATH               without .cu; default: the first .cu of the diff. build: fmad (default nofmad)
 #   flags: -D...  args: ...  env: NAME=VALUE ...   for the compile, for the run
-#   needs: cpu|gpu|large|fma|cccl|toolkit|cuda-13.0|openmp|clang ...     left out where that is not at hand
+#   needs: cpu|gpu|large|fma|maps|bwrap|cccl|toolkit|cuda-13.0|openmp|clang ...     left out where that is not at hand
 #   rebuild: PROGRAM ...        (`test`) programs to build anew, lessons' ones: day68_reproducibility/reproducibility
 # Each fault is planted in a copy of the tree, so that nothing here changes.
 set -euo pipefail
@@ -114,6 +114,8 @@ one() (
         gpu) [ "$DEVICE" = gpu ] || left_out "for DEVICE=gpu" ;;
         fma) have_fma || left_out "this CPU has no FMA" ;;
         large) [ "$(card_mib)" -gt 18000 ] || left_out "for a card with 18,000 MiB" ;; # 17 GiB of samples
+        maps) [ "$(cat /proc/sys/vm/max_map_count)" -lt 70000 ] || left_out "for a kernel with its usual limit of mappings" ;;
+        bwrap) [ "$(bash tools/confine.sh --which)" = bubblewrap ] || left_out "no bubblewrap that works here" ;;
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
         toolkit) [ -e .toolkit/version ] || left_out "no toolkit (make toolkit)" ;;
         cuda-*) [ -e ".toolkits/${need#cuda-}/version" ] || left_out "no CUDA ${need#cuda-} from PyPI (tests/toolchains.sh)" ;;
