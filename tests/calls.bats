@@ -17,8 +17,8 @@ setup_file() {
         *) small='' ;;
         esac
         # shellcheck disable=SC2046,SC2086 # lists of words
-        DEVICE=cpu compile "$ROOT/$program.cu" "$dir/${program##*/}" nofmad -O1 "${flags[@]}" $small $(openmp_flag "$program") \
-            "$dir/calls.o" >"$dir/${program##*/}.log" 2>&1 &
+        DEVICE=cpu compile "$ROOT/$program.cu" "$dir/${program##*/}" nofmad -O1 "${flags[@]}" \
+            $small $(openmp_flag "$program") "$dir/calls.o" >"$dir/${program##*/}.log" 2>&1 &
         pids="$pids $!"
     done
     for pid in $pids; do

@@ -238,11 +238,16 @@ block 3: 0x4464288f  912.633728
 total:   0x4523463d  2612.38989"
 }
 
-@test "the largest allowed size passes" {
+@test "the largest allowed size passes, and 300 blocks, no multiple of the 256 threads of the second pass" {
     compile "$SRC" "$BATS_TEST_TMPDIR/allowed" nofmad -O1 -DELEMENTS=5592405 -DRUNS=2
     run "$BATS_TEST_TMPDIR/allowed"
     assert_success
     assert_line 'gates passed: 19'
+    # Samples enough for all 300: a partial that is 0 would not be missed.
+    compile "$SRC" "$BATS_TEST_TMPDIR/ragged" nofmad -O1 -DELEMENTS=100003 -DBLOCKS=300 -DRUNS=2
+    run "$BATS_TEST_TMPDIR/ragged"
+    assert_success
+    assert_line 'gates passed: 18'
 }
 
 @test "PTX: fma.rn.f32 in the one build, none in the other; fast math leaves the compensation" {

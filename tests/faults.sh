@@ -34,7 +34,12 @@ program_of() {
     echo "${given:-$(sed -n 's|^+++ b/\(.*\)\.cu\(	.*\)\{0,1\}$|\1|p' "$1" | head -n 1)}"
 }
 
-missed() { echo "MISSED  $name: $1"; told=yes; [ ! -s "$dir/log" ] || sed 's/^/        /' "$dir/log" | tail -n 25; exit 1; }
+missed() {
+    echo "MISSED  $name: $1"
+    told=yes
+    [ ! -s "$dir/log" ] || sed 's/^/        /' "$dir/log" | tail -n 25
+    exit 1
+}
 left_out() { echo "left out  $name: $1"; told=yes; exit 0; }
 ended() {
     [ -n "$told" ] || echo "MISSED  $name: this script stopped at it"
@@ -46,7 +51,8 @@ build_program() {
     local build flags=()
     build=$(key build "$patch")
     read -ra flags <<<"$(key flags "$patch") $(openmp_flag "$program")"
-    bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" >"$dir/log" 2>&1
+    bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" \
+        >"$dir/log" 2>&1
 }
 run_program() {
     local args=() settings=()
@@ -82,13 +88,17 @@ expect_test() { # FILE NAME
         tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
         find "$dir/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$dir/tree/|g" {} +
         local built programs=()
-        for built in $(key rebuild "$patch"); do programs+=("build/$DEVICE/fmad/${built##*/}" "build/$DEVICE/nofmad/${built##*/}"); done
-        env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" \
-            test-tools ${programs[@]+"${programs[@]}"} >"$dir/log" 2>&1 || missed "the tree does not build"
+        for built in $(key rebuild "$patch"); do
+            programs+=("build/$DEVICE/fmad/${built##*/}" "build/$DEVICE/nofmad/${built##*/}")
+        done
+        env -i PATH="$PATH" HOME="$HOME" ${ARCH:+ARCH="$ARCH"} \
+            make -s -C "$dir/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" test-tools ${programs[@]+"${programs[@]}"} \
+            >"$dir/log" 2>&1 || missed "the tree does not build"
     }
     status=0
     env -i PATH="$PATH" HOME="$HOME" ALL=1 BATS_LIB_PATH="${BATS_LIB_PATH:-}" TMPDIR="$dir" DEVICE="$DEVICE" \
-        ${ARCH:+ARCH="$ARCH"} bats --filter "^$(quoted_pattern "$2")\$" "$dir/tree/tests/$1" >"$dir/log" 2>&1 || status=$?
+        ${ARCH:+ARCH="$ARCH"} bats --filter "^$(quoted_pattern "$2")\$" "$dir/tree/tests/$1" \
+        >"$dir/log" 2>&1 || status=$?
     [ "$status" -ne 0 ] || missed "the test passes: $1: $2"
     grep -qF -- "$says" "$dir/log" || missed "the report of the test does not hold '$says'"
 }
@@ -118,7 +128,10 @@ one() (
         bwrap) [ "$(bash tools/confine.sh --which)" = bubblewrap ] || left_out "no bubblewrap that works here" ;;
         openmp) [ "$OPENMP" = yes ] || left_out "no OpenMP" ;;
         toolkit) [ -e .toolkit/version ] || left_out "no toolkit (make toolkit)" ;;
-        cuda-*) [ -e ".toolkits/${need#cuda-}/version" ] || left_out "no CUDA ${need#cuda-} from PyPI (tests/toolchains.sh)" ;;
+        cuda-*)
+            [ -e ".toolkits/${need#cuda-}/version" ] ||
+                left_out "no CUDA ${need#cuda-} from PyPI (tests/toolchains.sh)"
+            ;;
         nvcc) command -v "$NVCC" >/dev/null || left_out "no nvcc" ;;
         cccl) [ -e .cccl/version ] || left_out "no CCCL (make cccl)" ;;
         *) command -v "$need" >/dev/null || left_out "no $need" ;;
@@ -128,7 +141,8 @@ one() (
     for folder in .toolkit .toolkits; do # some 350 MB each, and no fault is in them
         [ ! -e $folder ] || ln -s "$ROOT/$folder" "$dir/tree/$folder"
     done
-    (cd "$dir/tree" && patch -p1 -F0 -s -N --no-backup-if-mismatch -r - <"$patch") >"$dir/log" 2>&1 || missed "the patch does not apply"
+    (cd "$dir/tree" && patch -p1 -F0 -s -N --no-backup-if-mismatch -r - <"$patch") >"$dir/log" 2>&1 ||
+        missed "the patch does not apply"
     program=$(program_of "$patch")
     first_gate=$(key expect "$patch" | sed -n 's/^gate //p' | head -n 1)
     if key expect "$patch" | grep -qE '^(gate|match|status) '; then
@@ -186,7 +200,9 @@ uncovered() {
     # As program_of and key say it, of all patches in one process: some hundreds of each take seconds.
     patches | tr '\n' '\0' | xargs -0 perl -ne '
         if (/^program: (.*)/ && !$diff) { $program = $1 }
-        elsif (/^expect: (gate|compile) (.*)/ && !$diff && !$expects++) { ($kind, $what) = ($1 eq "gate" ? "gate" : "assert", $2) }
+        elsif (/^expect: (gate|compile) (.*)/ && !$diff && !$expects++) {
+            ($kind, $what) = ($1 eq "gate" ? "gate" : "assert", $2);
+        }
         elsif (/^expect: / && !$diff) { ++$expects }
         elsif (/^--- /) { $diff = 1 }
         elsif (/^\+\+\+ b\/(.*)\.cu(\t.*)?$/) { $program ||= $1 }

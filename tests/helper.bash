@@ -31,10 +31,8 @@ mutate() {
 compile() { bash "$ROOT/tools/compile.sh" "$@"; }
 
 # compile_no_memory OUT [flags]: the program stands before the C library's allocations.
-compile_no_memory() {
-    compile "$ROOT/tests/cpu/no_memory.cu" "$1" nofmad -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign \
-        "${@:2}"
-}
+WRAPPED=-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign
+compile_no_memory() { compile "$ROOT/tests/cpu/no_memory.cu" "$1" nofmad $WRAPPED "${@:2}"; }
 
 # Both builds of SRC: OUT.fmad, where there can be one, and OUT.nofmad.
 compile_both() {
