@@ -233,8 +233,9 @@ END
     cat >"$BATS_TEST_TMPDIR/length.cu" <<'END'
 #define PRECISION_REDUCTION_NO_MAIN
 #include SUBMISSION
+#include "check_is_done.h"
 int main(int argc, char** argv) {
-    if (argc == 2 && blocksFor(atoll(argv[1])) == WANT) return 0;
+    if (argc == 2 && blocksFor(atoll(argv[1])) == WANT) return checkIsDone();
     printf("n = %s|wrong number of blocks\n", argv[1]);
     return 1;
 }
@@ -243,6 +244,14 @@ END
     assert_output ''
     run use "$SRC" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=3 -- 257
     assert_output 'n = 257|wrong number of blocks'
+    # Whoever ends the program before the harness does has no verdict.
+    printf '\n#include <unistd.h>\nstatic struct Early { Early() { _exit(EARLY); } } early;\n' | cat "$SRC" - >"$BATS_TEST_TMPDIR/early.cu"
+    run use "$BATS_TEST_TMPDIR/early.cu" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=2 -DEARLY=0 -- 257
+    assert_output 'small|ended with status 0 before the check was done'
+    run use "$BATS_TEST_TMPDIR/early.cu" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=2 -DEARLY=1 -- 257
+    assert_output 'small|ended with status 1'
+    HARNESS=$BATS_TEST_TMPDIR/length.cu run use "$BATS_TEST_TMPDIR/early.cu" sanitized address small -DWANT=2 -DEARLY=0
+    assert_output 'small, SANITIZE=address|ended with status 0 before the check was done'
     sed 's/i < n ? (Acc)in\[i\]/i <= n ? (Acc)in[i]/' "$SRC" >"$BATS_TEST_TMPDIR/reads.cu"
     run use "$BATS_TEST_TMPDIR/reads.cu" sanitized address small -DMANY_TENTHS=1003
     assert_output --regexp '^small, SANITIZE=address\|.*ERROR: AddressSanitizer: heap-buffer-overflow'

@@ -17,7 +17,8 @@
 #   flaws                      the flaws of the device (watched_device.c) that this program's gates see
 #   standard                   the three cases: lesson, fresh, flawed
 #   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build, or the build
-#                              HARNESS_BUILD. Status 0 right; 1: its first line of stdout is INPUT|REASON
+#                              HARNESS_BUILD. Right: status 0, from `return checkIsDone();` (check_is_done.h);
+#                              1: its first line of stdout is INPUT|REASON
 #   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
 #                              (HARNESS=FILE.cu: that file, with its line `#include SUBMISSION`, in place of SRC)
 #   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
@@ -217,6 +218,8 @@ run_reference() {
 # run_submission PROGRAM OUTPUT NAME=VALUE... [-- ARGS...]
 run_submission() {
     local program=$1 out=$2 status=0 more=()
+    # What a harness says at its end, beside it.
+    [ -z "${word_file:-}" ] || more+=(--copy "$word_file")
     shift 2
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         more+=(--set "$1")
@@ -443,37 +446,56 @@ standard() {
 
 # ---- Harnesses, sanitizers, answers --------------------------------------------------------------
 
+# harness_source FILE OUT: FILE with the submission in it. The rewriter follows an #include of a name, not of a macro.
+# The line numbers are FILE's.
+harness_source() {
+    cp "$ROOT/tools/check_is_done.h" "$WORK/"
+    sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$1" >"$2"
+}
+# new_word RUN: a fresh word for a run of a harness, in the file word_file.
+new_word() {
+    word_file=$WORK/word.$1/word
+    mkdir -p "$WORK/word.$1"
+    od -An -N 16 -tx4 /dev/urandom | tr -d ' \n' >"$word_file"
+}
+# harness_ended OUT INPUT: what the run of a harness says. With status 0 its main must have said the word: a submission
+# that ends the program, or a constructor of its own, does not know it.
+harness_ended() {
+    local status line
+    status=$(cat "$1.status")
+    line=$(head -n 1 "$1" | cut -c 1-400)
+    case $status in
+    0) grep -aqxF -- "$(cat "$word_file")" "$1" || fail "$2" "ended with status 0 before the check was done" ;;
+    1)
+        case $line in
+        *'|'*) fail "${line%%|*}" "${line#*|}" ;;
+        *) fail "$2" "ended with status 1${line:+: $line}" ;;
+        esac
+        ;;
+    *) fail "$2" "$(in_words "$status" run): $(head -n 1 "$1.err" | cut -c 1-200)" ;;
+    esac
+}
+
 harness() {
-    local file=$1 word=$2 flags rest out status line build=${HARNESS_BUILD:-nofmad}
+    local file=$1 word=$2 flags rest out word_file build=${HARNESS_BUILD:-nofmad}
     shift 2
     stopped && return 1
     split_arguments "$@"
     take_submission || return 1
     out=$WORK/harness.$(basename "$file" .cu).$build.$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
     if [ ! -e "$out.compiled" ]; then
-        # The rewriter follows an #include of a name, not of a macro. The line numbers are FILE's.
-        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$file" >"$out.cu"
+        harness_source "$file" "$out.cu"
         # shellcheck disable=SC2046
         confined_build "$out.cu" "$out" "$build" $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
     fi
     built "$out" "build $build with the checker's main" || return 1
+    new_word "${out##*/}"
     run_submission "$out" "$out.out" -- ${rest[@]+"${rest[@]}"}
-    status=$(cat "$out.out.status")
-    line=$(head -n 1 "$out.out" | cut -c 1-400)
-    case $status in
-    0) ;;
-    1)
-        case $line in
-        *'|'*) fail "${line%%|*}" "${line#*|}" ;;
-        *) fail "$(words_of "$word" '')" "ended with status 1${line:+: $line}" ;;
-        esac
-        ;;
-    *) fail "$(words_of "$word" '')" "$(in_words "$status" run): $(head -n 1 "$out.out.err" | cut -c 1-200)" ;;
-    esac
+    harness_ended "$out.out" "$(words_of "$word" '')"
 }
 
 sanitized() {
-    local kind=$1 word=$2 out runtime line status source
+    local kind=$1 word=$2 out runtime line status source word_file=''
     shift 2
     stopped && return 1
     take_submission || return 1
@@ -488,7 +510,8 @@ sanitized() {
     source=$submission
     if [ -n "${HARNESS:-}" ]; then
         source=$out.cu
-        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$HARNESS" >"$source"
+        harness_source "$HARNESS" "$source"
+        new_word "${out##*/}"
     fi
     SANITIZE=$kind RUNTIME=$runtime confined_build "$source" "$out" nofmad "$@"
     built "$out" "build nofmad with SANITIZE=$kind" || return 1
@@ -502,6 +525,8 @@ sanitized() {
     [ -n "$line" ] || line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
     if [ -n "$line" ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$line"
+    elif [ -n "$word_file" ]; then
+        harness_ended "$out.out" "$(words_of "$word" ''), SANITIZE=$kind"
     elif [ "$status" -gt 1 ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$(in_words "$status" run): $(head -n 1 "$out.out.err" | cut -c 1-200)"
     fi
