@@ -9,6 +9,7 @@
 # The functions print nothing when all is well. Each returns 1 when its check failed, which `fail` has noted.
 #   fail INPUT REASON          adds a line `INPUT|REASON` to WORK/failures
 #   failed                     is there a failure?
+#   no_answer INPUT REASON     as fail, of what cannot be an answer at all
 #   same CASE FLAGS... [-- NAME=VALUE...]       SRC and the reference, both builds with FLAGS, run with that
 #                              environment: status and whole output are compared, free fields aside
 #   same_gates CASE FLAGS... [-- NAME=VALUE...] status and gate lines alone
@@ -54,6 +55,11 @@ fail() {
     return 1
 }
 failed() { [ -s "$WORK/failures" ]; }
+# An empty form, or a word where a number is asked for, was no try: exercise.sh opens no hint for it.
+no_answer() {
+    failed || : >"$WORK/no_answer"
+    fail "$@"
+}
 # After a failure that says all, or for a student after any, nothing more is tried.
 stopped() { [ -e "$WORK/hopeless" ] || { [ -n "${STOP:-}" ] && failed; }; }
 
@@ -554,7 +560,7 @@ answer_line() {
 answer() {
     local text
     text=$(answer_line "$1")
-    [ -n "$text" ] || { fail "$1" "not answered"; return 1; }
+    [ -n "$text" ] || { no_answer "$1" "not answered"; return 1; }
     printf '%s\n' "$text"
 }
 answer_number() {
@@ -562,7 +568,7 @@ answer_number() {
     text=$(answer "$1") || return 1
     text=$(printf '%s' "$text" | tr -d ", '_")
     if ! printf '%s\n' "$text" | grep -qE '^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$'; then
-        fail "$1" "'$(answer_line "$1")' is no number"
+        no_answer "$1" "'$(answer_line "$1")' is no number"
         return 1
     fi
     printf '%s\n' "$text"
@@ -575,5 +581,5 @@ answer_word() {
     for word in "$@"; do
         [ "$text" != "$word" ] || { printf '%s\n' "$word"; return 0; }
     done
-    fail "$question" "'$(answer_line "$question")' is none of: $*"
+    no_answer "$question" "'$(answer_line "$question")' is none of: $*"
 }
