@@ -172,7 +172,18 @@ Next: make exercise N=tree-9'
     exercise tree-9 >/dev/null
     run exercise tree-9
     assert_failure 1
-    assert_output --partial 'not answered'
+    assert_line '  reason  not answered'
+    # A form that is not filled in, or not with a number, was no try.
+    sed -i 's/total: .*/total: many/' exercises/tree-9/answer.txt
+    run exercise tree-9
+    assert_failure 1
+    assert_line "  reason  'many' is no number"
+    refute_output --partial Hint
+    [ ! -e exercises/tree-9/.hints ]
+    sed -i 's/total: .*/total: 4/' exercises/tree-9/answer.txt
+    run exercise tree-9
+    assert_failure 1
+    assert_line 'Hint 1 of 3'
     sed -i 's/total: .*/total: 3/' exercises/tree-9/answer.txt
     run exercise tree-9
     assert_success
@@ -334,6 +345,23 @@ END
     [ ! -e $copy ]
     run find exercises -name ".start*"
     assert_output ""
+}
+
+@test "exercise: each real form, as it is handed out, says what is not answered and opens no hint" {
+    local name
+    for name in $(names); do
+        [ "$(key "$name" kind)" != mend ] || continue
+        rm -rf "$tree/exercises" "$tree/tests/exercises"
+        mkdir -p "$tree/exercises" "$tree/tests/exercises"
+        cp -r "$ROOT/exercises/$name" "$tree/exercises/"
+        cp -r "$ROOT/tests/exercises/$name" "$tree/tests/exercises/"
+        rm -f "$tree/exercises/$name/"{answer.txt,.hints,.passed}
+        exercise "$name" >/dev/null
+        run exercise "$name"
+        assert_equal "$name: $status" "$name: 1"
+        assert_line '  reason  not answered'
+        refute_output --partial Hint
+    done
 }
 
 @test "exercise: an error of the compiler is shown with the copy's own line, and opens no hint" {

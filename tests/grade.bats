@@ -233,8 +233,9 @@ END
     cat >"$BATS_TEST_TMPDIR/length.cu" <<'END'
 #define PRECISION_REDUCTION_NO_MAIN
 #include SUBMISSION
+#include "check_is_done.h"
 int main(int argc, char** argv) {
-    if (argc == 2 && blocksFor(atoll(argv[1])) == WANT) return 0;
+    if (argc == 2 && blocksFor(atoll(argv[1])) == WANT) return checkIsDone();
     printf("n = %s|wrong number of blocks\n", argv[1]);
     return 1;
 }
@@ -243,6 +244,14 @@ END
     assert_output ''
     run use "$SRC" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=3 -- 257
     assert_output 'n = 257|wrong number of blocks'
+    # Whoever ends the program before the harness does has no verdict.
+    printf '\n#include <unistd.h>\nstatic struct Early { Early() { _exit(EARLY); } } early;\n' | cat "$SRC" - >"$BATS_TEST_TMPDIR/early.cu"
+    run use "$BATS_TEST_TMPDIR/early.cu" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=2 -DEARLY=0 -- 257
+    assert_output 'small|ended with status 0 before the check was done'
+    run use "$BATS_TEST_TMPDIR/early.cu" harness "$BATS_TEST_TMPDIR/length.cu" small -DWANT=2 -DEARLY=1 -- 257
+    assert_output 'small|ended with status 1'
+    HARNESS=$BATS_TEST_TMPDIR/length.cu run use "$BATS_TEST_TMPDIR/early.cu" sanitized address small -DWANT=2 -DEARLY=0
+    assert_output 'small, SANITIZE=address|ended with status 0 before the check was done'
     sed 's/i < n ? (Acc)in\[i\]/i <= n ? (Acc)in[i]/' "$SRC" >"$BATS_TEST_TMPDIR/reads.cu"
     run use "$BATS_TEST_TMPDIR/reads.cu" sanitized address small -DMANY_TENTHS=1003
     assert_output --regexp '^small, SANITIZE=address\|.*ERROR: AddressSanitizer: heap-buffer-overflow'
@@ -316,6 +325,27 @@ partial|1 1 1, 1 1.00000012 1, 1 1 1
 far|1 1 1, 1.00003052 1 1.00003052, 1 1 1
 close|1.00000763 1 1.00000763, 1.00000763 1 1.00000763, 1.00000763 1 1.00000763
 every|1 1.00000012 1.00000012, 1 1.00000012 1.00000012, 1 1.00000012 1.00000012
+flat|1600 1600 1600, 1600 1600 1600, 1600 1600 1600
+END
+}
+
+@test "fpmp_pi: each limit of the digits is looked at, and a NaN, without computing 2^26 terms" {
+    look() { # EDIT: the failures of the lesson's program with it
+        sed "$1" "$ROOT/fpmp_pi/fpmp_pi.cu" >"$BATS_TEST_TMPDIR/pi.cu"
+        bash -c '
+            LESSON=fpmp_pi PROGRAM=fpmp_pi SRC=$1/pi.cu WORK=$(mktemp -d "$1/w.XXXXXX") SEED=x N= CHECKS=
+            . "$ROOT/tools/judge.sh"
+            flawed_at_lesson_size || sed "s/.*build nofmad|//" "$WORK/failures"' bash "$BATS_TEST_TMPDIR"
+    }
+    while IFS='|' read -r edit want; do
+        run look "$edit"
+        assert_equal "$edit: $output" "$edit: $want"
+    done <<'END'
+s,more than float has,more than it has,|
+s,row.digits >= range.least &&,,|the gate passes and should fail: double: 14.5 to 15.1 digits
+s,&& row.digits <= range.most,,|the gate passes and should fail: float: 2.9 to 3.2 digits
+s,row.digits >= range.least &&,!(row.digits < range.least) \&\&,; s,row.digits <= range.most,!(row.digits > range.most),|the gate passes and should fail: double: 14.5 to 15.1 digits
+s,17.2\, 17.5,17.2\, 99.0,|the gate is not there: double_pair: 17.2 to 17.5 digits
 END
 }
 

@@ -219,8 +219,8 @@ check() {
     1)
         echo "$name: not passed yet"
         show_report
-        # What does not compile is no answer yet.
-        grep -q '^build ' "$work/report" || open_hint
+        # What does not compile, or is a form that is not filled in, is no answer yet.
+        grep -q '^build ' "$work/report" || [ -e "$work/judge/no_answer" ] || open_hint
         show_hints
         echo
         echo "The task: $folder/task.md. Edit $copy, then: make exercise N=$name"

@@ -191,7 +191,7 @@ flawed_checks() {
     local flags=() flaw
     read -ra flags <<<"$(fresh_flags)"
     for flaw in $(flaws); do same_gates flawed ${flags[@]+"${flags[@]}"} -- WATCH_FLAW="$flaw" || return 1; done
-    for flaw in $(lesson_flaws); do JUDGED_BUILDS=nofmad same_gates lesson -- WATCH_FLAW="$flaw" || return 1; done
+    flawed_at_lesson_size
 }
 grade_source() {
     local flags=() fresh=() work='' key compiles=no gates=yes values=yes in_fresh=no flawed=no

@@ -9,6 +9,7 @@
 # The functions print nothing when all is well. Each returns 1 when its check failed, which `fail` has noted.
 #   fail INPUT REASON          adds a line `INPUT|REASON` to WORK/failures
 #   failed                     is there a failure?
+#   no_answer INPUT REASON     as fail, of what cannot be an answer at all
 #   same CASE FLAGS... [-- NAME=VALUE...]       SRC and the reference, both builds with FLAGS, run with that
 #                              environment: status and whole output are compared, free fields aside
 #   same_gates CASE FLAGS... [-- NAME=VALUE...] status and gate lines alone
@@ -17,7 +18,8 @@
 #   flaws                      the flaws of the device (watched_device.c) that this program's gates see
 #   standard                   the three cases: lesson, fresh, flawed
 #   harness FILE.cu CASE FLAGS... [-- ARGS...]  FILE has the line `#include SUBMISSION`; separate build, or the build
-#                              HARNESS_BUILD. Status 0 right; 1: its first line of stdout is INPUT|REASON
+#                              HARNESS_BUILD. Right: status 0, from `return checkIsDone();` (check_is_done.h);
+#                              1: its first line of stdout is INPUT|REASON
 #   sanitized KIND CASE FLAGS... SRC with SANITIZE=KIND (address, thread, undefined), separate build: a report fails
 #                              (HARNESS=FILE.cu: that file, with its line `#include SUBMISSION`, in place of SRC)
 #   submission_output BUILD FLAGS... [-- NAME=VALUE...]  runs SRC; prints the path of its output (.err, .status beside)
@@ -53,6 +55,11 @@ fail() {
     return 1
 }
 failed() { [ -s "$WORK/failures" ]; }
+# An empty form, or a word where a number is asked for, was no try: exercise.sh opens no hint for it.
+no_answer() {
+    failed || : >"$WORK/no_answer"
+    fail "$@"
+}
 # After a failure that says all, or for a student after any, nothing more is tried.
 stopped() { [ -e "$WORK/hopeless" ] || { [ -n "${STOP:-}" ] && failed; }; }
 
@@ -217,6 +224,8 @@ run_reference() {
 # run_submission PROGRAM OUTPUT NAME=VALUE... [-- ARGS...]
 run_submission() {
     local program=$1 out=$2 status=0 more=()
+    # What a harness says at its end, beside it.
+    [ -z "${word_file:-}" ] || more+=(--copy "$word_file")
     shift 2
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         more+=(--set "$1")
@@ -428,7 +437,21 @@ flaws() {
 }
 # The same at the lesson's own size: it alone has gates of the digits and of a pinned hash, and the tolerance that a
 # flaw passes by half. One build, for it may take seconds.
-lesson_flaws() { case $PROGRAM in fpmp_pi) echo nan ;; precision_reduction) echo every near ;; esac; }
+lesson_flaws() { case $PROGRAM in fpmp_pi) echo blank flat ;; precision_reduction) echo every near ;; esac; }
+# The flags with them. fpmp_pi's limits for the digits of every type: nothing is computed under its two flaws.
+lesson_flaw_flags() {
+    case $PROGRAM in
+    fpmp_pi) echo '-O0 -DPI_FP_TYPES(row)=row(float_pair_low)row(float_pair_mid)row(float_pair_high)row(double_pair)' ;;
+    *) lesson_flags ;;
+    esac
+}
+flawed_at_lesson_size() {
+    local flags flaw
+    read -ra flags <<<"$(lesson_flaw_flags)"
+    for flaw in $(lesson_flaws); do
+        JUDGED_BUILDS=nofmad same_gates lesson ${flags[@]+"${flags[@]}"} -- WATCH_FLAW="$flaw" || return 1
+    done
+}
 standard() {
     local flags flaw
     read -ra flags <<<"$(fresh_flags)"
@@ -437,43 +460,62 @@ standard() {
     for flaw in $(flaws); do
         same_gates flawed ${flags[@]+"${flags[@]}"} -- WATCH_FLAW="$flaw" || break
     done
-    for flaw in $(lesson_flaws); do JUDGED_BUILDS=nofmad same_gates lesson -- WATCH_FLAW="$flaw" || break; done
+    flawed_at_lesson_size || true
     ! failed
 }
 
 # ---- Harnesses, sanitizers, answers --------------------------------------------------------------
 
+# harness_source FILE OUT: FILE with the submission in it. The rewriter follows an #include of a name, not of a macro.
+# The line numbers are FILE's.
+harness_source() {
+    cp "$ROOT/tools/check_is_done.h" "$WORK/"
+    sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$1" >"$2"
+}
+# new_word RUN: a fresh word for a run of a harness, in the file word_file.
+new_word() {
+    word_file=$WORK/word.$1/word
+    mkdir -p "$WORK/word.$1"
+    od -An -N 16 -tx4 /dev/urandom | tr -d ' \n' >"$word_file"
+}
+# harness_ended OUT INPUT: what the run of a harness says. With status 0 its main must have said the word: a submission
+# that ends the program, or a constructor of its own, does not know it.
+harness_ended() {
+    local status line
+    status=$(cat "$1.status")
+    line=$(head -n 1 "$1" | cut -c 1-400)
+    case $status in
+    0) grep -aqxF -- "$(cat "$word_file")" "$1" || fail "$2" "ended with status 0 before the check was done" ;;
+    1)
+        case $line in
+        *'|'*) fail "${line%%|*}" "${line#*|}" ;;
+        *) fail "$2" "ended with status 1${line:+: $line}" ;;
+        esac
+        ;;
+    *) fail "$2" "$(in_words "$status" run): $(head -n 1 "$1.err" | cut -c 1-200)" ;;
+    esac
+}
+
 harness() {
-    local file=$1 word=$2 flags rest out status line build=${HARNESS_BUILD:-nofmad}
+    local file=$1 word=$2 flags rest out word_file build=${HARNESS_BUILD:-nofmad}
     shift 2
     stopped && return 1
     split_arguments "$@"
     take_submission || return 1
     out=$WORK/harness.$(basename "$file" .cu).$build.$(printf '%s ' ${flags[@]+"${flags[@]}"} | short_sum)
     if [ ! -e "$out.compiled" ]; then
-        # The rewriter follows an #include of a name, not of a macro. The line numbers are FILE's.
-        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$file" >"$out.cu"
+        harness_source "$file" "$out.cu"
         # shellcheck disable=SC2046
         confined_build "$out.cu" "$out" "$build" $(openmp_flags) -iquote "$(dirname "$file")" "-DSUBMISSION=\"$submission\"" ${flags[@]+"${flags[@]}"}
     fi
     built "$out" "build $build with the checker's main" || return 1
+    new_word "${out##*/}"
     run_submission "$out" "$out.out" -- ${rest[@]+"${rest[@]}"}
-    status=$(cat "$out.out.status")
-    line=$(head -n 1 "$out.out" | cut -c 1-400)
-    case $status in
-    0) ;;
-    1)
-        case $line in
-        *'|'*) fail "${line%%|*}" "${line#*|}" ;;
-        *) fail "$(words_of "$word" '')" "ended with status 1${line:+: $line}" ;;
-        esac
-        ;;
-    *) fail "$(words_of "$word" '')" "$(in_words "$status" run): $(head -n 1 "$out.out.err" | cut -c 1-200)" ;;
-    esac
+    harness_ended "$out.out" "$(words_of "$word" '')"
 }
 
 sanitized() {
-    local kind=$1 word=$2 out runtime line status source
+    local kind=$1 word=$2 out runtime line status source word_file=''
     shift 2
     stopped && return 1
     take_submission || return 1
@@ -488,7 +530,8 @@ sanitized() {
     source=$submission
     if [ -n "${HARNESS:-}" ]; then
         source=$out.cu
-        sed "s|^ *# *include  *SUBMISSION *\$|#include \"$submission\"|" "$HARNESS" >"$source"
+        harness_source "$HARNESS" "$source"
+        new_word "${out##*/}"
     fi
     SANITIZE=$kind RUNTIME=$runtime confined_build "$source" "$out" nofmad "$@"
     built "$out" "build nofmad with SANITIZE=$kind" || return 1
@@ -502,6 +545,8 @@ sanitized() {
     [ -n "$line" ] || line=$(grep -aE -m 1 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|SUMMARY:' "$out.out.err" | sed 's/^==[0-9]*==//; s/ on address .*//' | own_names | cut -c 1-300)
     if [ -n "$line" ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$line"
+    elif [ -n "$word_file" ]; then
+        harness_ended "$out.out" "$(words_of "$word" ''), SANITIZE=$kind"
     elif [ "$status" -gt 1 ]; then
         fail "$(words_of "$word" ''), SANITIZE=$kind" "$(in_words "$status" run): $(head -n 1 "$out.out.err" | cut -c 1-200)"
     fi
@@ -515,7 +560,7 @@ answer_line() {
 answer() {
     local text
     text=$(answer_line "$1")
-    [ -n "$text" ] || { fail "$1" "not answered"; return 1; }
+    [ -n "$text" ] || { no_answer "$1" "not answered"; return 1; }
     printf '%s\n' "$text"
 }
 answer_number() {
@@ -523,7 +568,7 @@ answer_number() {
     text=$(answer "$1") || return 1
     text=$(printf '%s' "$text" | tr -d ", '_")
     if ! printf '%s\n' "$text" | grep -qE '^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$'; then
-        fail "$1" "'$(answer_line "$1")' is no number"
+        no_answer "$1" "'$(answer_line "$1")' is no number"
         return 1
     fi
     printf '%s\n' "$text"
@@ -536,5 +581,5 @@ answer_word() {
     for word in "$@"; do
         [ "$text" != "$word" ] || { printf '%s\n' "$word"; return 0; }
     done
-    fail "$question" "'$(answer_line "$question")' is none of: $*"
+    no_answer "$question" "'$(answer_line "$question")' is none of: $*"
 }

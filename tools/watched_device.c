@@ -19,6 +19,11 @@
  *     nan     the last 8 bytes (or 4) are ones, which is NaN in every type; every copy
  *     one     the last 4 bytes are 1.0f; every copy
  *     clock   every time between two events is 0
+ *     blank   no kernel runs but the head's, and a time is 1 ms: so the lesson's own size costs nothing. What is copied
+ *             is all ones, NaN in every type
+ *     flat    the same, but the floats that are copied are 1600 and 1616 in turn. 2^17 of them have the sum, exact in
+ *             float, of which fpmp_pi makes a pi of 3.5 digits, more than its limits for float allow; of other types
+ *             the number is far off
  * The variables are taken out of the environment before the program's main, which has no business with them.
  */
 #define _GNU_SOURCE
@@ -45,6 +50,7 @@ enum { SIZES = 256, EVENTS = 256 };
 
 static char flaw[16];
 static int multiprocessors;
+static int still;    /* does no kernel run but the head's? */
 static int computed; /* has a kernel been launched that is not the head's probe? */
 static FILE *calls;
 
@@ -54,6 +60,7 @@ __attribute__((constructor)) static void read_settings(void) {
     const char *path = getenv("WATCH_LOG");
 
     if (kind) snprintf(flaw, sizeof flaw, "%s", kind);
+    still = !strcmp(flaw, "blank") || !strcmp(flaw, "flat");
     if (count) multiprocessors = atoi(count);
     /* Line by line: a program may end in any way. */
     if (path && (calls = fopen(path, "ae"))) setvbuf(calls, NULL, _IOLBF, 0);
@@ -86,6 +93,12 @@ static void damage(unsigned char *to, size_t bytes) {
     const float one = 1.0f;
 
     if (!*flaw || bytes < 4 || !computed) return;
+    if (!strcmp(flaw, "blank")) memset(to, 0xff, bytes);
+    if (!strcmp(flaw, "flat")) {
+        const float turns[] = {1600.0f, 1616.0f};
+
+        for (size_t at = 0; at < bytes; at++) to[at] = ((const unsigned char *)turns)[at % sizeof turns];
+    }
     if (!strcmp(flaw, "nan")) memset(to + bytes - tail, 0xff, tail);
     if (!strcmp(flaw, "one")) memcpy(to + bytes - sizeof one, &one, sizeof one);
     if (!strcmp(flaw, "every")) flip(to, bytes, 8 * (bytes - tail));
@@ -175,6 +188,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 
     if (calls) fprintf(calls, "read time\n");
     if (error == cudaSuccess && !strcmp(flaw, "clock")) *milliseconds = 0;
+    if (error == cudaSuccess && still) *milliseconds = 1;
     return error;
 }
 
@@ -185,5 +199,6 @@ void cuda_cpu_run(const struct cuda_cpu_launch *launch) {
         fprintf(calls, "launch %s %llux%u\n", launch->name ? launch->name : "?",
                 (unsigned long long)g.x * g.y * g.z, b.x * b.y * b.z);
     if (!launch->name || strcmp(launch->name, "probeContraction") != 0) computed = 1;
+    if (still && computed) return;
     unwatched_cuda_cpu_run(launch);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Hands in every answer that is kept in tests/exercises: the start of each exercise must fail and open a hint,
-# the lesson's program and right/* must pass, and wrong/* must fail with the words of its lines `hint: TEXT`.
+# Hands in every answer that is kept in tests/exercises: the start of each mend must fail and open the exercise's
+# first hint, a form that is not filled in must fail and open none, the lesson's program and right/* must pass, and wrong/* must fail with the words of its lines `hint: TEXT`.
 #   tests/exercises/answers.sh [NAME ...]   all exercises where none is named
 # Prints what is not so, with V=1 every answer. Status 1 then.
 set -euo pipefail
@@ -11,6 +11,18 @@ cd "$ROOT"
 # Words in one line: a hint is wrapped where its author wrapped it.
 words() { tr -s ' \n' ' '; }
 
+# first_hint NAME REPORT: the hint that belongs to the report, else the first of those that open in turn.
+first_hint() {
+    local text when in_turn=''
+    while IFS= read -r -d '' text; do
+        when=$(sed -n '1s/^when: //p' <<<"$text")
+        if [ -z "$when" ]; then in_turn=${in_turn:-$text}
+        elif sed -nE 's/^  (input|reason) +//p' "$2" | paste -sd '|' | grep -qE -- "$when"; then sed 1d <<<"$text" && return
+        fi
+    done < <(awk 'BEGIN { RS = "" } { printf "%s%c", $0, 0 }' "exercises/$1/hints.txt")
+    printf '%s\n' "$in_turn"
+}
+
 one() { # NAME ANSWER
     local name=$1 answer=$2 status=0 want=1 text out missing=''
     out=$work/$name.${answer##*/}
@@ -18,7 +30,14 @@ one() { # NAME ANSWER
     FRESH=1 bash tests/exercises/try.sh "$name" "$answer" >"$out" 2>&1 || status=$?
     words <"$out" >"$out.words"
     case $answer in
-    start) grep -qF 'Hint 1 of' "$out.words" || missing='a hint' ;;
+    start)
+        if grep -qx 'kind: mend' "exercises/$name/exercise"; then
+            text="Hint 1 of $(awk 'BEGIN { RS = "" } END { print NR }' "exercises/$name/hints.txt")"$'\n'$(first_hint "$name" "$out")
+            grep -qF -- "$(printf '%s\n' "$text" | words)The task: " "$out.words" || missing='a hint'
+        else
+            grep -qF 'reason not answered' "$out.words" && ! grep -qF 'Hint' "$out.words" || missing='report without a hint'
+        fi
+        ;;
     */wrong/*)
         while IFS= read -r text; do
             grep -qF -- "$(printf '%s' "$text" | words)" "$out.words" || missing="'$text'"

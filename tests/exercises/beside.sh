@@ -28,6 +28,7 @@ standard_beside() {
     local flags flaw
     stopped && return
     beside lesson separately same lesson
+    beside limits flawed_at_lesson_size
     read -ra flags <<<"$(fresh_flags)"
     same fresh "${flags[@]}"
     for flaw in $(flaws); do same_gates flawed "${flags[@]}" -- WATCH_FLAW="$flaw" || break; done

@@ -67,7 +67,7 @@ host_gates() {
         SRC='' WORK=$BATS_TEST_TMPDIR SEED=any N='' CHECKS=''
         . "$ROOT/tools/judge.sh"
         read -ra fresh <<<"$(fresh_flags)"
-        read -ra own <<<"$(lesson_flags)"
+        read -ra own <<<"$(lesson_flaw_flags)"
         for flaw in $(flaws); do cat "$(reference_output nofmad ${fresh[@]+"${fresh[@]}"} -- WATCH_FLAW="$flaw")"; done >"$BATS_TEST_TMPDIR/flawed"
         for flaw in $(lesson_flaws); do cat "$(reference_output nofmad ${own[@]+"${own[@]}"} -- WATCH_FLAW="$flaw")"; done >>"$BATS_TEST_TMPDIR/flawed"
         gates=$(sed -n 's/^gate: \(.*[^ ]\) *passed$/\1/p' "$BATS_TEST_TMPDIR/flawed" | sort -u)

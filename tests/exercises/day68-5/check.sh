@@ -4,7 +4,7 @@ bits=()
 for way in 'global atomic' 'shared atomic' tree; do
     text=$(answer "$way") || return 0
     digits=$(printf '%s' "$text" | sed -nE 's/^(0[xX])?([0-9a-fA-F]{1,8})$/\2/p')
-    [ -n "$digits" ] || fail "$way" "'$text' is not up to eight hexadecimal digits" || return 0
+    [ -n "$digits" ] || no_answer "$way" "'$text' is not up to eight hexadecimal digits" || return 0
     bits+=("$digits")
 done
 for build in $(judged_builds); do

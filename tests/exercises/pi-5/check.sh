@@ -6,6 +6,7 @@ same_pairs
 read -ra fresh <<<"$(fresh_flags)"
 if ! stopped; then
     beside lesson separately same_gates '2^26 terms' -DPI_FP_T=float
+    beside limits flawed_at_lesson_size
     same_results "$(fresh_words)" "${fresh[@]}"
     same_gates fresh "${fresh[@]}"
     for flaw in $(flaws); do same_gates flawed "${fresh[@]}" -- WATCH_FLAW="$flaw" || break; done

@@ -3,6 +3,8 @@
 #define PRECISION_REDUCTION_NO_MAIN
 #include SUBMISSION
 
+#include "check_is_done.h"
+
 constexpr int kLongest = 513;
 constexpr int kDirt = 16 * kThreads;
 
@@ -33,5 +35,5 @@ int main() {
         expect(gpuSum<float>(in, n), want, n, "float");
         expect(gpuSum<double>(in, n), want, n, "double");
     }
-    return 0;
+    return checkIsDone();
 }

@@ -3,6 +3,8 @@
 #define DOT_NO_MAIN
 #include SUBMISSION
 
+#include "check_is_done.h"
+
 constexpr int kMost = 1000;
 static float g_x[kMost], g_y[kMost], g_p[kMost];
 static unsigned g_state;
@@ -137,5 +139,5 @@ int main(int argc, char** argv) {
     for (int round = 0; round < 3; ++round)
         for (int kind : {2, 1, 0})
             for (int scale : {0, 14, -14}) checkInput(kind, scale);
-    return 0;
+    return checkIsDone();
 }

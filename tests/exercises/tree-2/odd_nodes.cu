@@ -5,6 +5,8 @@
 #define CANONICAL_TREE_NO_MAIN
 #include SUBMISSION
 
+#include "check_is_done.h"
+
 enum Odd { kUp, kIntoLeft, kWithZero, kWithItself, kDropped };
 
 template <class Op, class T>
@@ -76,4 +78,5 @@ int main() {
         knownAnswer(k.n, "the float sum", tree(Sum<float>(), k.n), k.sum);
         knownAnswer(k.n, "a - b", tree(Difference<float>(), k.n), k.difference);
     }
+    return checkIsDone();
 }

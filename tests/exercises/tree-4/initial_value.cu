@@ -4,6 +4,8 @@
 #define CANONICAL_TREE_NO_MAIN
 #include SUBMISSION
 
+#include "check_is_done.h"
+
 // The tree by the definition over x[first .. first + count - 1].
 template <class Op, class T>
 static T definition(Op op, const std::vector<T>& x, size_t first, size_t count) {
@@ -93,4 +95,5 @@ int main() {
         check(Sum<double>(), d, &thirdDouble, "the double sum");
         check(Mix(), m, &number, "the mix of integers");
     }
+    return checkIsDone();
 }

@@ -7,6 +7,8 @@
 #define CANONICAL_TREE_NO_MAIN
 #include SUBMISSION
 
+#include "check_is_done.h"
+
 template <class T>
 static const char* spelled(T x, char* text) {
     if (x != x) return "NaN";
@@ -108,4 +110,5 @@ int main() {
         puts("64-bit integers, max(1, 2^64 - 1)|the larger one is not taken");
         return 1;
     }
+    return checkIsDone();
 }
