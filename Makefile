@@ -12,7 +12,7 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
 SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
-	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC DIR INTO EXERCISE STUDENT FRESH SALT POINTS N RESET
+	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC DIR INTO EXERCISE STUDENT FRESH SALT POINTS N RESET RUN
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
@@ -36,6 +36,8 @@ HOST_FLAGS := -std=c++17 -O3 -ffp-contract=off
 # Exercises are judged on the CPU default, whatever is at hand: there bits are pinned and launches counted.
 ifneq ($(filter exercise exercises grade grade-all,$(MAKECMDGOALS)),)
 override DEVICE := cpu
+# A copy is run with it (RUN=1), and nothing else is built with it.
+RUN_SANITIZE := $(SANITIZE)
 override SANITIZE :=
 endif
 
@@ -98,7 +100,7 @@ ifneq ($(strangers),)
 $(info left out, as no program of this course: $(strangers))
 endif
 endif
-export $(SETTINGS) BUILD HOST_FLAGS MFMA FMA OPENMP CCBIN CXX_GIVEN DEVICE_WHY LESSON_GIVEN LESSONS MAKE
+export $(SETTINGS) BUILD HOST_FLAGS RUN_SANITIZE MFMA FMA OPENMP CCBIN CXX_GIVEN DEVICE_WHY LESSON_GIVEN LESSONS MAKE
 # Scripts and tests work from other folders too.
 export ROOT := $(CURDIR)
 
@@ -164,6 +166,7 @@ $(BUILD)/cpu/watched/watched_device.o: tools/watched_device.c $(wildcard cpu/*.h
 $(BUILD)/cpu/watched/%.o: cpu/%.c $(wildcard cpu/*.h) Makefile $(BUILD)/cpu/runtime.stamp
 	$(call compile_c,$(CC),$(foreach c,$(watched_calls),-D$(c)=unwatched_$(c)) -pthread -Icpu -c)
 grade: judge-tools
+	@bash tools/as_committed.sh $(LESSON)
 	@bash tools/grade.sh
 grade-all: judge-tools
 	@bash tools/grade_all.sh
@@ -230,6 +233,7 @@ help:
 #: make toolkit                 fetches a whole nvcc into .toolkit/, used where the system has none
 #: make exercises              the exercises and how far you are with each
 #: make exercise N=day68-3     begins one, or checks your copy (RESET=1: a fresh copy, the old one kept)
+#: make exercise N=day68-3 RUN=1  builds and runs your copy, and checks nothing (DEFS, SANITIZE)
 #: make embeds                 Compiler Explorer links and iframes of the programs, into embeds/
 #: make grade LESSON=name SRC=file  grades a submission (EXERCISE=n STUDENT=name): see INSTRUCTORS.md
 #: make grade-all DIR=folder LESSON=name  grades a folder of them (EXERCISE=n); a table and the reports lie in

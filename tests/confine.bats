@@ -88,6 +88,43 @@ ends() {
     assert_output $'102400 20 0\n102400 20 0'
 }
 
+@test "a child without the mark, in a session of its own, is counted and does not stay" {
+    local way sleeps=3592.$$
+    for way in '' 1; do
+        NO_SANDBOX=$way ends 0 -- sh -c "env -i setsid sleep $sleeps & sleep 0.1"
+        run pgrep -f "sleep $sleeps"
+        assert_output ''
+        # It has left the folder, but it is the submission's own program.
+        NO_SANDBOX=$way ends 0 --copy "$(command -v sleep)" -- sh -c "env -i sh -c 'cd /; setsid \$0/sleep $sleeps' \"\$PWD\" & sleep 0.1"
+        run pgrep -f "sleep $sleeps"
+        assert_output ''
+        NO_SANDBOX=$way ends 125 --processes 8 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do env -i sleep 30 & done; wait'
+    done
+}
+
+@test "memory has a limit for all processes together, and what they share counts once" {
+    [ -r /proc/self/smaps_rollup ] || skip "needs Linux"
+    both_ways ends 123 --memory 400 -- perl -e 'for (1..8) { if (!fork) { $n = 60000000; $x = "a" x $n; sleep 30; exit } } 1 while wait > 0;'
+    both_ways ends 0 --memory 400 -- perl -e '$n = 120000000; $x = "a" x $n; for (1..8) { if (!fork) { sleep 1; exit } } 1 while wait > 0;'
+    both_ways ends 0 --memory 0 -- perl -e 'for (1..8) { if (!fork) { $n = 60000000; $x = "a" x $n; sleep 1; exit } } 1 while wait > 0;'
+}
+
+@test "the folders of its own have limits: a number of files, and 64 MiB" {
+    both_ways ends 122 --files 50 -- sh -c 'i=0; while [ $i -lt 60 ]; do : >f$i; i=$((i+1)); done; sleep 30'
+    both_ways ends 122 --files 50 -- sh -c 'i=0; while [ $i -lt 60 ]; do : >$TMPDIR/f$i; i=$((i+1)); done; cd /; env -i sleep 30'
+    both_ways ends 0 --files 50 -- sh -c 'i=0; while [ $i -lt 40 ]; do : >f$i; i=$((i+1)); done; sleep 1'
+    NO_SANDBOX=1 ends 122 --output 0 -- sh -c 'dd if=/dev/zero of=big bs=1M count=66 2>/dev/null; sleep 30'
+}
+
+@test "in the sandbox /dev takes no file, and /dev/shm 4 MiB" {
+    require_sandbox
+    run confine --output 0 -- sh -c 'echo x >/dev/new; echo x >/dev/null && echo there; dd if=/dev/zero of=/dev/shm/big bs=1M count=8; wc -c </dev/shm/big'
+    assert_line --partial 'Read-only file system'
+    assert_line there
+    assert_line --partial 'No space left on device'
+    assert_line 4194304
+}
+
 @test "in the sandbox there is no network, nothing to write and nothing of the users" {
     require_sandbox
     echo secret >"$BATS_TEST_TMPDIR/secret"
@@ -114,11 +151,13 @@ ends() {
 
 @test "a status is said in words" {
     while IFS='|' read -r code words; do
-        run confine --say "$code" --time 7 --cpu 5 --output 3 --processes 9
+        run confine --say "$code" --time 7 --cpu 5 --output 3 --processes 9 --memory 6 --files 4
         assert_output "$words"
     done <<'END'
 0|ended with status 0
 3|ended with status 3
+122|put more than 4 files or 64 MiB into its folders
+123|needed more than 6 MiB of memory
 124|did not end within 7 s
 125|had more than 9 processes at one time
 134|crashed: signal SIGABRT

@@ -67,7 +67,7 @@ complain() { echo "$1: ${*:2}"; false; }
 @test "exercises/README.md lists the exercises as they are" {
     local name
     for name in $(names); do
-        echo "| $name | $(key "$name" kind) | $(sed -n '1s/^# [^:]*: //p' "$ROOT/exercises/$name/task.md") |"
+        echo "| $name | $(key "$name" kind | sed 's/mend/fix/') | $(sed -n '1s/^# [^:]*: //p' "$ROOT/exercises/$name/task.md") |"
     done >"$BATS_TEST_TMPDIR/rows"
     run diff "$BATS_TEST_TMPDIR/rows" <(sed -n '/^| --- /,$p' "$ROOT/exercises/README.md" | sed 1d)
     assert_output ''
@@ -109,6 +109,7 @@ The total is wrong.
 Mend it.
 
 Edit this file:  exercises/day68-8/toy.cu
+Run it:          make exercise N=day68-8 RUN=1
 Then check it:   make exercise N=day68-8'
     assert_equal "$(diff toy/toy.cu $copy | grep -c '^[<>]')" 2
     grep -q 'total = 4' $copy
@@ -196,7 +197,7 @@ All exercises are passed.'
     run exercise list
     assert_success
     assert_output 'name        kind title                                     state
-day68-8     mend A total                                   not begun
+day68-8     fix  A total                                   not begun
 tree-9      say  An answer with a title that is far too lo begun
 0 of 2 passed. Next: make exercise N=day68-8'
     exercise day68-8 >/dev/null
@@ -309,6 +310,9 @@ bash tools/exercise.sh|make exercise needs N=name, one of: day68-8 tree-9
 bash tools/exercise.sh day68-9|make exercise needs N=name, not 'day68-9', one of: day68-8 tree-9
 bash tools/exercise.sh ../exercises/day68-8|make exercise needs N=name, not '../exercises/day68-8', one of: day68-8 tree-9
 RESET=0 bash tools/exercise.sh day68-8|RESET is 1 or nothing, not '0'
+RUN=yes bash tools/exercise.sh day68-8|RUN is 1 or nothing, not 'yes'
+RUN=1 bash tools/exercise.sh day68-8|day68-8 is not begun: make exercise N=day68-8
+RUN=1 bash tools/exercise.sh tree-9|tree-9 has no program to run: its task names what to run
 FRESH=x bash tools/exercise.sh day68-8|FRESH must be a number, not 'x'
 END
     run find exercises -name '*.cu'
@@ -362,6 +366,107 @@ END
         assert_line '  reason  not answered'
         refute_output --partial Hint
     done
+}
+
+@test "exercise: RUN=1 builds the copy in both builds, runs it and checks nothing" {
+    printf '%s\n' '#include <cstdio>' '#ifndef TOTAL' '#define TOTAL 4' '#endif' 'int main() {' '    printf("total %d\n", TOTAL);' '    return TOTAL - 3;' '}' >$copy
+    echo '#ifndef TOTAL' >>toy/toy.cu
+    run_it() { RUN=1 DEFS=${1:-} RUN_SANITIZE=${2:-} run exercise day68-8; }
+    run_it
+    assert_success
+    have_fma && assert_equal "$(sed '/build nofmad$/,$d' <<<"$output")" "== $copy, build fmad
+total 4
+== ended with status 1"
+    assert_equal "$(sed -n '/build nofmad$/,$p' <<<"$output")" "== $copy, build nofmad
+total 4
+== ended with status 1
+Nothing was checked: make exercise N=day68-8 does that.
+The lesson's own output, to compare with: make run DEVICE=cpu LESSON=toy"
+    assert_equal "$(state day68-8)" begun
+    [ ! -e exercises/day68-8/.hints ]
+    run_it -DTOTAL=5
+    assert_success
+    assert_line 'total 5'
+    run_it -DTOTALS=5
+    assert_failure 2
+    assert_output --partial 'DEFS: no program of toy has a macro TOTALS'
+    run_it '' memory
+    assert_failure 2
+    assert_output "unknown SANITIZE 'memory': one of address, thread, undefined"
+    # A student's mistake is shown with the copy's own line.
+    sed -i '6s/^/none /' $copy
+    run_it
+    assert_failure 1
+    assert_line --partial "$copy:6:"
+    assert_line "$copy does not compile"
+}
+
+@test "make exercise RUN=1 SANITIZE=thread names a race of the copy" {
+    cp -r "$ROOT/day68_reproducibility" .
+    cp "$ROOT/Makefile" .
+    cp -r "$ROOT/tests/day68_reproducibility" tests/
+    rm -r exercises/* tests/exercises/*
+    cp -r "$ROOT/exercises/day68-4" exercises/
+    cp -r "$ROOT/tests/exercises/day68-4" tests/exercises/
+    rm -f exercises/day68-4/*.cu
+    mk() { env -i PATH="$PATH" HOME="$HOME" make -s --no-print-directory LESSONS=day68_reproducibility BUILD="$BUILD" exercise N=day68-4 "$@"; }
+    run mk
+    assert_success
+    assert_line --regexp '^Run it: +make exercise N=day68-4 RUN=1$'
+    run mk RUN=1 SANITIZE=thread DEFS='-DELEMENTS=5000 -DRUNS=2'
+    assert_success
+    assert_line '== exercises/day68-4/reproducibility.cu, build nofmad, SANITIZE=thread'
+    assert_line --regexp '^SUMMARY: ThreadSanitizer: data race exercises/day68-4/reproducibility.cu:[0-9]+ in blockTree'
+    refute_line --partial 'build fmad'
+}
+
+@test "exercise, grade-all: a lesson's program that is not as it was committed is no reference; without git nothing is said" {
+    command -v git >/dev/null || skip "needs git to try"
+    local words="toy/toy.cu is not as it was committed, and the check compares with it: keep your changes elsewhere, then: git checkout HEAD -- toy/toy.cu"
+    git() { command git -c user.name=a -c user.email=a@b.c -c init.defaultBranch=main "$@"; }
+    exercise day68-8 >/dev/null
+    # No repository, and one that knows nothing of this folder.
+    cp $copy toy/toy.cu
+    run exercise day68-8
+    assert_failure 1
+    sed -i 's/total = 4/total = 3/' toy/toy.cu
+    git init -q .
+    run exercise day68-8
+    assert_failure 1
+    assert_line 'day68-8: not passed yet'
+    git add toy
+    git commit -q -m toy
+    run exercise day68-8
+    assert_line 'day68-8: not passed yet'
+    # The copy in place of the lesson's program: staged or not.
+    cp $copy toy/toy.cu
+    run exercise day68-8
+    assert_failure 2
+    assert_output "$words"
+    git add toy
+    run exercise day68-8
+    assert_failure 2
+    assert_output "$words"
+    ROOT=$tree run bash tools/as_committed.sh nothing toy
+    assert_failure 2
+    assert_output "$words"
+    # Another file of the lesson is no program.
+    git checkout -q HEAD -- toy
+    touch toy/new.cu toy/README.md
+    ROOT=$tree run bash tools/as_committed.sh nothing toy
+    assert_success
+    assert_output ''
+    # A table for a whole class, and a single grade.
+    git mv toy precision_reduction
+    git commit -q -m lesson
+    echo >>precision_reduction/toy.cu
+    mkdir class exercises/points
+    touch class/ann.txt exercises/points/precision_reduction.txt
+    ROOT=$tree DIR=class LESSON=precision_reduction run bash tools/grade_all.sh
+    assert_failure 2
+    assert_output "grade-all: ${words//toy\/toy/precision_reduction/toy}"
+    run env -i PATH="$PATH" make -n -C "$ROOT" BUILD="$BATS_TEST_TMPDIR/b" grade LESSON=fpmp_pi
+    assert_line 'bash tools/as_committed.sh fpmp_pi'
 }
 
 @test "exercise: an error of the compiler is shown with the copy's own line, and opens no hint" {

@@ -86,6 +86,15 @@ END
     refute_line --regexp '\] ann\.txt: .*as before'
 }
 
+@test "the last line says for how many there was no sandbox" {
+    for name in ann ben; do whole_log >class/$name.txt; done
+    run grade_all
+    assert_line --regexp "^2 graded, 0 not, in [0-9]+ s: $OUT/grades.csv$"
+    whole_log >class/cem.txt
+    CONFINED_BY='no sandbox: limits only' STUDENT=ben run grade_all
+    assert_line --regexp "^3 graded, 0 not, in [0-9]+ s, 2 with no sandbox: $OUT/grades.csv$"
+}
+
 @test "other points are counted without running anything again" {
     for name in ann ben; do whole_log >class/$name.txt; done
     run grade_all

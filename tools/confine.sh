@@ -4,20 +4,22 @@
 #   confine.sh --which                     `bubblewrap`, or `no sandbox: limits only` (and what cannot be limited)
 #   confine.sh --say STATUS [options]      what a status means, in words
 # Options (a limit of 0: none)
-#   --time S        seconds (30)                  --memory MIB   of each process (2048)
-#   --output MIB    of each file, and so of each  --processes N  at one time (64)
-#                   stream that goes to one (4)   --open N       open files of a process (256)
-#   --cpu S         seconds of processor time of each process (none)
+#   --time S        seconds (30)                  --memory MIB   addresses of each process, and memory that all
+#   --output MIB    of each file, and so of each                 of them hold together (2048)
+#                   stream that goes to one (4)   --processes N  at one time (64)
+#   --files N       in the folders of its own     --open N       open files of a process (256)
+#                   (1000; 64 MiB in any case)    --cpu S        processor time of each process (none)
 #   --read PATH     can be read, --write FOLDER can be written; all else of the machine but /usr, /lib,
 #                   /bin and the like cannot even be seen. Without a sandbox these two say nothing.
 #   --copy FILE     is copied into the folder that the command starts in, and that is gone after it
 #   --set NAME=VALUE  in the environment, which else has PATH, HOME, LC_ALL and TMPDIR alone
-# stdin is empty. HOME, TMPDIR and the folder that the command starts in are its own, and go away with it; in the
-# sandbox they hold at most 64 MiB. There is no network in the sandbox, and children that are left running end with
-# it. Without it they are known by a mark in their environment (Linux) and killed.
+# stdin is empty. HOME, TMPDIR and the folder that the command starts in are its own, and go away with it. There is no
+# network in the sandbox, and children that are left running end with it. Without it (Linux) they are known by a mark in
+# their environment, by the folder that they are in or by their program, and killed; one that has changed all three is
+# not found. What is watched from outside (time, processes, memory of all, files) is looked at about five times a second.
 # Environment: NO_SANDBOX=1 does without bubblewrap; CONFINED_BY, the answer of --which, saves asking again.
-# Status: 124 not at an end in time; 125 too many processes; 152 beyond --cpu; 153 a file beyond --output; 128 + N: signal N;
-#   2 for a call that is no use.
+# Status: 122 too many files; 123 too much memory for all together; 124 not at an end in time; 125 too many processes;
+#   152 beyond --cpu; 153 a file beyond --output; 128 + N: signal N; 2 for a call that is no use.
 set -uo pipefail
 
 refuse() {
@@ -31,8 +33,9 @@ for path in /lib /lib32 /lib64 /libx32 /bin /sbin /etc/alternatives /etc/ld.so.c
     system+=(--ro-bind-try "$path" "$path")
 done
 sandbox() { # [more of bwrap's options] -- COMMAND...
+    # /dev is a tmpfs that has no limit.
     bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL "${system[@]}" --proc /proc --dev /dev \
-        --size 67108864 --tmpfs /tmp --dir /tmp/home --chdir /tmp/home "$@"
+        --size 4194304 --tmpfs /dev/shm --remount-ro /dev --size 67108864 --tmpfs /tmp --dir /tmp/home --chdir /tmp/home "$@"
 }
 which_way() {
     # A container may forbid it, an old version may lack an option: it is tried.
@@ -46,7 +49,7 @@ which_way() {
     echo "no sandbox: limits only${none:+, and none on$none}"
 }
 
-time=30 cpu=0 memory=2048 output=4 processes=64 open=256
+time=30 cpu=0 memory=2048 output=4 processes=64 open=256 files=1000
 copies=() settings=() binds=()
 asked='' status=0
 number() {
@@ -56,7 +59,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --which) which_way; exit ;;
         --say) [ $# -ge 2 ] || refuse "--say takes a status"; number --say "$2"; asked=say status=$2; shift 2; continue ;;
-        --time | --cpu | --memory | --output | --processes | --open)
+        --time | --cpu | --memory | --output | --processes | --open | --files)
             number "$1" "${2:-}"
             printf -v "${1#--}" %s "$2"
             ;;
@@ -75,6 +78,8 @@ done
 if [ "$asked" = say ]; then
     case $status in
         0) echo "ended with status 0" ;;
+        122) echo "put more than $files files or 64 MiB into its folders" ;;
+        123) echo "needed more than $memory MiB of memory" ;;
         124) echo "did not end within $time s" ;;
         152) echo "used more than $cpu s of processor time" ;;
         125) echo "had more than $processes processes at one time" ;;
@@ -97,13 +102,45 @@ own=$(mktemp -d "${TMPDIR:-/tmp}/confined.XXXXXX") || exit 2
 mark=CONFINED_RUN=$$.${own##*.}
 leader='' watcher=''
 
-# All that carry the mark, by their environment; with a sandbox the pid namespace has them all, and more besides.
-marked() { grep -lzsxF -e "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3; }
+# All that belong to it. In the sandbox: what carries the mark, bwrap itself too, and what is in the same pid namespace.
+inside=''
+members() {
+    {
+        grep -lzsxF -e "$mark" /proc/[0-9]*/environ
+        if [ -n "$inside" ]; then
+            find /proc/[0-9]*/ns/pid -maxdepth 0 -lname "pid:\\[$inside\\]"
+        elif [ "$way" != bubblewrap ]; then
+            find /proc/[0-9]*/cwd /proc/[0-9]*/exe -maxdepth 0 -lname "*/${own##*/}/*"
+        fi
+    } 2>/dev/null | cut -d / -f 3 | sort -u
+}
+# Of a member: the number of its pid namespace, where that is another one than ours.
+namespace() { readlink "/proc/$1/ns/pid" | grep -vxF "$(readlink /proc/self/ns/pid)" | tr -dc 0-9; }
+# Do these processes hold more memory than all may? What several of them share counts once: asked only where the sum
+# is above the limit, since it takes longer.
+hold_too_much() {
+    local pid pages sum=0
+    for pid in "$@"; do read -r _ pages _ <"/proc/$pid/statm" && sum=$((sum + pages)); done 2>/dev/null
+    [ $((sum * page / 1048576)) -gt "$memory" ] || return
+    for pid in "$@"; do cat "/proc/$pid/smaps_rollup"; done 2>/dev/null |
+        awk -v limit="$memory" '/^Pss:/ { sum += $2 } END { exit !(sum / 1024 > limit) }'
+}
+# Are there too many files, or too much in them? In the sandbox the second has a limit of its own, and the first is
+# asked of its file systems, through the process PID.
+fill_too_much() { # PID
+    if [ "$way" = bubblewrap ]; then
+        stat -f -c '%c %d' "/proc/$1/root/tmp" "/proc/$1/root/dev/shm" 2>/dev/null |
+            awk -v limit="$files" '{ used += $1 - $2 } END { exit !(used > limit) }'
+    else
+        [ "$(find "$own/home" "$own/tmp" -print0 | tr -dc '\000' | head -c $((files + 3)) | wc -c)" -gt $((files + 2)) ] ||
+            [ "$(du -sk "$own" | cut -f 1)" -gt 65536 ]
+    fi
+}
 kill_all() {
     local tries pids
     [ -z "$leader" ] || kill -KILL -- "-$leader" 2>/dev/null
     for tries in 1 2 3 4 5 6 7 8 9 10; do # one that is killed may have made another in the meantime
-        pids=$(marked)
+        pids=$(members)
         [ -n "$pids" ] || break
         # shellcheck disable=SC2086
         kill -KILL $pids 2>/dev/null
@@ -120,22 +157,28 @@ ended() {
 trap ended EXIT
 trap 'exit 130' INT TERM HUP
 
-# Time and processes are watched from outside: root, which is bound by no RLIMIT_NPROC, is bound by this.
+# Watched from outside: root, which is bound by no RLIMIT_NPROC, is bound by this, and a limit of the system is for
+# each process alone.
 watch() {
-    local pids
+    local pids page why inner='' turns=0
+    page=$(getconf PAGESIZE)
     while sleep 0.2; do
-        if [ "$time" -gt 0 ] && [ "$SECONDS" -ge "$time" ]; then
-            echo 124 >"$own/why"
-            break
+        why=''
+        read -ra pids -d '' <<<"$(members)" || true
+        # One of those inside, as long as it lives.
+        if [ "$way" = bubblewrap ] && [ ! -e "/proc/${inner:-none}" ]; then
+            for inner in ${pids[@]+"${pids[@]}"}; do inside=$(namespace "$inner"); [ -z "$inside" ] || break; done
         fi
-        [ "$processes" -gt 0 ] || continue
-        pids=$(marked | wc -l)
+        if [ "$time" -gt 0 ] && [ "$SECONDS" -ge "$time" ]; then why=124
         # bwrap itself and its first process carry the mark, too.
-        if [ "$pids" -gt $((processes + 2)) ]; then
-            echo 125 >"$own/why"
-            break
+        elif [ "$processes" -gt 0 ] && [ ${#pids[@]} -gt $((processes + 2)) ]; then why=125
+        elif [ "$memory" -gt 0 ] && hold_too_much ${pids[@]+"${pids[@]}"}; then why=123
+        # Files stay, and looking takes longer.
+        elif [ "$files" -gt 0 ] && [ $((++turns % 3)) -eq 0 ] && fill_too_much "$inner"; then why=122
         fi
+        [ -z "$why" ] || break
     done
+    echo "$why" >"$own/why"
     kill_all
 }
 

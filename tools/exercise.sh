@@ -2,13 +2,15 @@
 # The exercises: a list of them, a copy to work on, and the check of that copy.
 #   exercise.sh list     all exercises and how far each is
 #   exercise.sh NAME     the first call makes the student's copy and prints the task; every later call checks
-#                        the copy. RESET=1 moves the copy aside and makes a fresh one.
+#                        the copy. RESET=1 moves the copy aside and makes a fresh one. RUN=1 builds the copy in both
+#                        builds and runs it, and checks nothing.
 # A copy is never overwritten: exercises/NAME/PROGRAM.cu or exercises/NAME/answer.txt. Beside it lie .hints,
 # the numbers of the hints that are open in the order in which they opened, and .passed, a checksum of the
 # copy that passed. The check is tests/exercises/NAME/check.sh with the functions of judge.sh.
-# Environment (see Makefile): ROOT BUILD CXX CC HOST_FLAGS MFMA FMA; FRESH, a number, repeats the input that
-# a check made up.
-# Status: 0 the copy was made or passed, 1 it did not pass, 2 nothing was made or checked.
+# Environment (see Makefile): ROOT BUILD CXX CC HOST_FLAGS MFMA FMA OPENMP; FRESH, a number, repeats the input
+# that a check made up; for RUN=1 DEFS, and RUN_SANITIZE (address, thread or undefined).
+# Status: 0 the copy was made, passed, or ran (whatever it found); 1 it did not pass, or does not compile;
+#   2 nothing was made, checked or run.
 set -euo pipefail
 export LC_ALL=C DEVICE=cpu SANITIZE=
 
@@ -31,11 +33,13 @@ names() {
 }
 key() { sed -n "s/^$1: //p" "$folder/exercise"; }
 
-# What an exercise is, from its name: folder, kind, program, source and the student's copy.
+# What an exercise is, from its name: folder, kind (and the word for it that a student reads), program, source and
+# the student's copy.
 look_up() {
     folder=exercises/$1
     kind=$(key kind)
     program=$(key program)
+    kind_word=${kind/mend/fix}
     case $kind in
     mend) copy=$folder/${program##*/}.cu ;;
     *) copy=$folder/answer.txt ;;
@@ -87,7 +91,7 @@ list() {
         now=$(state)
         all=$((all + 1))
         case $now in passed*) passed=$((passed + 1)) ;; esac
-        printf '%-11s %-4s %-41.41s %s\n' "$name" "$kind" "$(title)" "$now"
+        printf '%-11s %-4s %-41.41s %s\n' "$name" "$kind_word" "$(title)" "$now"
     done
     next=$(next_name '')
     echo "$passed of $all passed.${next:+ Next: make exercise N=$next}"
@@ -140,6 +144,7 @@ begin() {
     task
     echo
     echo "Edit this file:  $copy"
+    [ "$kind" != mend ] || echo "Run it:          make exercise N=$name RUN=1"
     echo "Then check it:   make exercise N=$name"
 }
 
@@ -201,12 +206,58 @@ open_hint() {
     [ -z "$in_turn" ] || echo "$in_turn" >>"$folder/.hints"
 }
 
-check() {
-    local status=0 next
+refuse_what_is_no_copy() {
     [ ! -L "$copy" ] || [ -e "$copy" ] || refuse "$copy is a link that leads nowhere; RESET=1 moves it aside and makes a fresh copy"
     [ -f "$copy" ] || refuse "$copy is not a file; RESET=1 moves it aside and makes a fresh copy"
     [ -r "$copy" ] || refuse "$copy cannot be read; RESET=1 moves it aside and makes a fresh copy"
     [ -s "$copy" ] || refuse "$copy is empty; RESET=1 moves it aside and makes a fresh copy"
+}
+
+# Builds the copy and runs it, as `make run` does with the lesson's program. With a sanitizer in one build: it finds
+# the same in both.
+run_copy() {
+    local build builds=nofmad runtime=$BUILD/cpu/runtime status=0 words openmp='' flags=()
+    [ "$kind" = mend ] || refuse "$name has no program to run: its task names what to run"
+    is_there || refuse "$name is not begun: make exercise N=$name"
+    refuse_what_is_no_copy
+    words=$(DEFS=${DEFS:-} bash tools/defs_flags.sh "${program%%/*}")
+    case $words in 'error '*) refuse "${words#error }" ;; esac
+    # Its words are quoted for a shell.
+    eval "flags=($words)"
+    case ${RUN_SANITIZE:-} in
+    '')
+        [ "${FMA:-yes}" != yes ] || builds='fmad nofmad'
+        [ "${program%%/*}-${OPENMP:-}" != canonical_tree-yes ] || openmp=-fopenmp
+        ;;
+    address | thread | undefined)
+        runtime=$BUILD/cpu-$RUN_SANITIZE/cpu/runtime
+        env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u DEFS -u LESSON -u RUN "${MAKE:-make}" -s --no-print-directory DEVICE=cpu \
+            BUILD="$BUILD/cpu-$RUN_SANITIZE" SANITIZE="$RUN_SANITIZE" test-tools >/dev/null || refuse 'the sanitized CPU default does not build'
+        ;;
+    *) refuse "unknown SANITIZE '$RUN_SANITIZE': one of address, thread, undefined" ;;
+    esac
+    for build in $builds; do
+        # shellcheck disable=SC2086 # none or one word
+        if ! RUNTIME=$runtime SANITIZE=${RUN_SANITIZE:-} bash tools/compile.sh "$copy" "$work/$build" "$build" $openmp \
+            ${flags[@]+"${flags[@]}"}; then
+            echo "$copy does not compile"
+            exit 1
+        fi
+    done
+    for build in $builds; do
+        status=0
+        echo "== $copy, build $build${RUN_SANITIZE:+, SANITIZE=$RUN_SANITIZE}"
+        "$work/$build" || status=$?
+        echo "== ended with status $status"
+    done
+    echo "Nothing was checked: make exercise N=$name does that."
+    [ ! -e "$program.cu" ] || echo "The lesson's own output, to compare with: make run DEVICE=cpu LESSON=${program%%/*}"
+}
+
+check() {
+    local status=0 next
+    refuse_what_is_no_copy
+    bash tools/as_committed.sh "${program%%/*}" || exit 2
     seed=${FRESH:-$(date +%s)}
     judge || status=$?
     case $status in
@@ -238,13 +289,16 @@ name=${1:-}
 [ -n "$name" ] && names | grep -xF -- "$name" >/dev/null ||
     refuse "make exercise needs N=name, ${name:+not '$name', }one of: $(names | tr '\n' ' ' | sed 's/ $//')"
 case ${RESET:-} in '' | 1) ;; *) refuse "RESET is 1 or nothing, not '$RESET'" ;; esac
+case ${RUN:-} in '' | 1) ;; *) refuse "RUN is 1 or nothing, not '$RUN'" ;; esac
 case ${FRESH:-} in *[!0-9]*) refuse "FRESH must be a number, not '$FRESH'" ;; esac
 case $BUILD in /*) ;; *) BUILD=$ROOT/$BUILD ;; esac
 mkdir -p "$BUILD/tmp"
 work=$(mktemp -d "$BUILD/tmp/exercise.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 look_up "$name"
-if ! is_there; then
+if [ -n "${RUN:-}" ]; then
+    run_copy
+elif ! is_there; then
     begin ''
 elif [ -n "${RESET:-}" ]; then
     begin aside

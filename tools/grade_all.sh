@@ -72,6 +72,7 @@ JOBS=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ech
 case $JOBS in *[!0-9]* | 0*) refuse "JOBS must be a number from 1 on, not '$JOBS'" ;; esac
 # What is wrong for all is said once.
 task=$(bash "$ROOT/tools/grade.sh" --which 2>&1) || refuse "${task#grade: }"
+changed=$(bash "$ROOT/tools/as_committed.sh" "$LESSON" 2>&1) || refuse "$changed"
 INTO=${INTO:-$DIR-grades/$task}
 ASKED_FOR=${STUDENT:-}
 # Not the points: they are counted from what was found.
@@ -113,7 +114,7 @@ csv() {
     printf '%s' "$field"
 }
 columns='points max verdict compiles gates values fresh flawed exercise_passed output reason input sandbox'
-not_graded=0
+not_graded=0 unshielded=''
 {
     echo "student,handed_in,${columns// /,},log"
     while IFS= read -r -d '' entry; do
@@ -122,6 +123,7 @@ not_graded=0
         for column in $columns; do printf -v "of_$column" %s ''; done
         if [ -e "$into/result" ]; then
             read_result "$into"
+            case $of_sandbox in 'no sandbox'*) unshielded=$((unshielded + 1)) ;; esac
         else
             not_graded=$((not_graded + 1))
             # shellcheck disable=SC2034 # read below by their names
@@ -133,5 +135,5 @@ not_graded=0
     done <"$entries"
 } >"$INTO/.grades.csv"
 mv "$INTO/.grades.csv" "$INTO/grades.csv"
-echo "$((number - not_graded)) graded, $not_graded not, in $((SECONDS - start)) s: $INTO/grades.csv"
+echo "$((number - not_graded)) graded, $not_graded not, in $((SECONDS - start)) s${unshielded:+, $unshielded with no sandbox}: $INTO/grades.csv"
 [ "$not_graded" -eq 0 ]
