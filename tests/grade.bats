@@ -329,6 +329,18 @@ flat|1600 1600 1600, 1600 1600 1600, 1600 1600 1600
 END
 }
 
+@test "a gate of nothing from the device that passes always is named in the log, and costs no points" {
+    local line
+    line=$(grep -n 'gate(passes(1.5, 1.0, 0.5)' "$SRC" | cut -d : -f 1)
+    sed 's/gate(passes(1.5, 1.0, 0.5)/gate(true/' "$SRC" >"$BATS_TEST_TMPDIR/true.cu"
+    run grade --src "$BATS_TEST_TMPDIR/true.cu"
+    assert_success
+    assert_line "calls of gate() that the lesson does not have, to be looked at by hand: line $line"
+    run grade --src "$SRC"
+    assert_success
+    refute_output --partial 'by hand'
+}
+
 @test "fpmp_pi: each limit of the digits is looked at, and a NaN, without computing 2^26 terms" {
     look() { # EDIT: the failures of the lesson's program with it
         sed "$1" "$ROOT/fpmp_pi/fpmp_pi.cu" >"$BATS_TEST_TMPDIR/pi.cu"
