@@ -409,7 +409,7 @@ The lesson's own output, to compare with: make run DEVICE=cpu LESSON=toy"
     cp -r "$ROOT/exercises/day68-4" exercises/
     cp -r "$ROOT/tests/exercises/day68-4" tests/exercises/
     rm -f exercises/day68-4/*.cu
-    mk() { env -i PATH="$PATH" HOME="$HOME" make -s --no-print-directory LESSONS=day68_reproducibility BUILD="$BUILD" exercise N=day68-4 "$@"; }
+    mk() { env -i PATH="$PATH" HOME="$HOME" make -s --no-print-directory LESSONS=day68_reproducibility BUILD="$BATS_TEST_TMPDIR/build" exercise N=day68-4 "$@"; }
     run mk
     assert_success
     assert_line --regexp '^Run it: +make exercise N=day68-4 RUN=1$'

@@ -123,6 +123,7 @@ not_graded=0 unshielded=''
         for column in $columns; do printf -v "of_$column" %s ''; done
         if [ -e "$into/result" ]; then
             read_result "$into"
+            # shellcheck disable=SC2154 # set by read_result
             case $of_sandbox in 'no sandbox'*) unshielded=$((unshielded + 1)) ;; esac
         else
             not_graded=$((not_graded + 1))
