@@ -255,7 +255,7 @@ END
     # The Makefile and its questions as they are; a stand-in for each script behind a command, and no lesson.
     mkdir -p "$BATS_TEST_TMPDIR/m/tools" "$BATS_TEST_TMPDIR/m/cpu"
     cp "$ROOT/Makefile" "$BATS_TEST_TMPDIR/m/"
-    cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags}.sh "$BATS_TEST_TMPDIR/m/tools/"
+    cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags,as_committed}.sh "$BATS_TEST_TMPDIR/m/tools/"
     local script goal
     for script in run check match expected bench pi_types sanitize doctor embeds exercise grade grade_all fetch_cccl fetch_toolkit; do
         printf 'echo "%s: $*; all: $ALL"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
