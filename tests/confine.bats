@@ -62,13 +62,13 @@ ends() {
 }
 
 @test "what does not end in time is ended, with its children and what they started in another session" {
-    local way sleeps=3591.$$ # so that no other run of this test has processes of this name
+    local way sleeps=15.$$ # so that no other run of this test has processes of this name; what stays, stays for a moment
     for way in '' 1; do
-        NO_SANDBOX=$way ends 124 --time 1 -- sh -c "sleep $sleeps & setsid sleep $sleeps & sleep $sleeps"
+        NO_SANDBOX=$way ends 124 --time 1 -- sh -c "sleep $sleeps & setsid sleep $sleeps >/dev/null 2>&1 3>&- & sleep $sleeps"
         run pgrep -f "sleep $sleeps"
         assert_output ''
         # The same for one that ends by itself.
-        NO_SANDBOX=$way ends 0 -- sh -c "sleep $sleeps & setsid sleep $sleeps & exit 0"
+        NO_SANDBOX=$way ends 0 -- sh -c "sleep $sleeps & setsid sleep $sleeps >/dev/null 2>&1 3>&- & exit 0"
         run pgrep -f "sleep $sleeps"
         assert_output ''
     done
@@ -90,7 +90,7 @@ ends() {
 }
 
 @test "a child without the mark, in a session of its own, is counted and does not stay" {
-    local way sleeps=15.$$ # what stays, stays for a moment
+    local way sleeps=16.$$
     for way in '' 1; do
         NO_SANDBOX=$way ends 0 -- sh -c "env -i setsid sleep $sleeps >/dev/null 2>&1 3>&- & sleep 0.1"
         run pgrep -f "sleep $sleeps"
