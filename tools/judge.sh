@@ -125,7 +125,7 @@ built() {
     if [ "$status" -ne 0 ]; then
         : >"$WORK/hopeless"
         case $status in
-        124 | 125 | 152 | 153) fail "$2" "the compiler $(in_words "$status" compile)" ;;
+        122 | 123 | 124 | 125 | 152 | 153) fail "$2" "the compiler $(in_words "$status" compile)" ;;
         *)
             if grep -qE "CPU time limit exceeded|SIGXCPU" "$1.log"; then
                 fail "$2" "the compiler $(in_words 152 compile)"
@@ -297,7 +297,7 @@ first_difference() {
 compare() {
     local out=$1 want=$2 what=$3 input=$4 status want_status line gates
     status=$(cat "$out.status") want_status=$(cat "$want.status")
-    case $status in 124 | 125 | 152 | 153) : >"$WORK/hopeless" ;; esac
+    case $status in 122 | 123 | 124 | 125 | 152 | 153) : >"$WORK/hopeless" ;; esac
     if [ "$status" -gt 2 ]; then
         line=$(head -n 1 "$out.err" | cut -c 1-200)
         fail "$input" "$(in_words "$status" run)${line:+: $line}"
