@@ -402,6 +402,7 @@ The lesson's own output, to compare with: make run DEVICE=cpu LESSON=toy"
 }
 
 @test "make exercise RUN=1 SANITIZE=thread names a race of the copy" {
+    [ -n "${ALL:-}" ] || skip "some seconds on a CPU: check-all"
     cp -r "$ROOT/day68_reproducibility" .
     cp "$ROOT/Makefile" .
     cp -r "$ROOT/tests/day68_reproducibility" tests/
