@@ -42,3 +42,5 @@ copy_tree() {
     tar -C "$ROOT" -cf - --exclude='./build*' --exclude=./.git --exclude='./.cccl*' --exclude='./.toolkit*' . |
         tar -C "$1" -xf -
 }
+# A text as a pattern that matches it alone, for the --filter of bats.
+quoted_pattern() { printf '%s\n' "$1" | sed 's/[][().*+?^${}|\\]/\\&/g'; }

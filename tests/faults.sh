@@ -77,7 +77,6 @@ expect_match() {
     ! "$BUILD/tools/match" "$dir/tree/expected_output" "$dir/out" >"$dir/log" 2>&1 || missed "match sees no difference"
     grep '^  expected: ' "$dir/log" | grep -qF -- "$1" || missed "match does not name the line '$1'"
 }
-quoted_pattern() { printf '%s\n' "$1" | sed 's/[][().*+?^${}|\\]/\\&/g'; }
 expect_test() { # FILE NAME
     local says
     says=$(key says "$patch")

@@ -39,7 +39,6 @@ test_in_copy() { # FILE NAME
     in_copy timeout 300 bash -c "export $answer; exec bats \"\$@\"" bats --filter "^$(quoted_pattern "$2")\$" \
         "$copy/tree/$1" >"$copy/log" 2>&1
 }
-quoted_pattern() { printf '%s\n' "$1" | sed 's/[][().*+?^${}|\\]/\\&/g'; }
 
 # Is a message missed? It is if a test fails that reports the other letters, or one that passes without them.
 one() { # FILE MESSAGE
