@@ -44,3 +44,10 @@ copy_tree() {
 }
 # A text as a pattern that matches it alone, for the --filter of bats.
 quoted_pattern() { printf '%s\n' "$1" | sed 's/[][().*+?^${}|\\]/\\&/g'; }
+# copy_build TREE: what is built here, for a copy of the tree, with its times, so that only what differs there is
+# built anew. What tests build meanwhile stays out: TREE itself may lie in tmp.
+copy_build() {
+    mkdir "$1/build"
+    tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$1/build"
+    find "$1/build" -name '*.d' -exec sed -i "s|$ROOT/|$1/|g" {} +
+}

@@ -82,10 +82,7 @@ expect_test() { # FILE NAME
     says=$(key says "$patch")
     [ -n "$says" ] || missed "the patch has no line says:"
     [ -e "$dir/tree/build" ] || {
-        # With its times, so that only what the fault touches is built anew; this very copy lies in tmp.
-        mkdir "$dir/tree/build"
-        tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$dir/tree/build"
-        find "$dir/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$dir/tree/|g" {} +
+        copy_build "$dir/tree"
         local built programs=()
         for built in $(key rebuild "$patch"); do
             programs+=("build/$DEVICE/fmad/${built##*/}" "build/$DEVICE/nofmad/${built##*/}")

@@ -72,12 +72,11 @@ one() { # FILE MESSAGE
 worker() { # NUMBER OF
     local file message
     copy=$work/$1
-    mkdir -p "$copy/tmp" "$copy/tree/build"
+    mkdir "$copy" "$copy/tmp"
     copy_tree "$copy/tree"
     [ ! -e .toolkit ] || ln -s "$ROOT/.toolkit" "$copy/tree/.toolkit"
     [ ! -e .cccl ] || ln -s "$ROOT/.cccl" "$copy/tree/.cccl"
-    tar -cf - -C "$BUILD" --exclude=./tmp --exclude=./.make --exclude='./cpu-*' . | tar -xf - -C "$copy/tree/build"
-    find "$copy/tree/build" -name '*.d' -exec sed -i "s|$ROOT/|$copy/tree/|g" {} +
+    copy_build "$copy/tree"
     answer=$(in_copy make -s --no-print-directory -C "$copy/tree" DEVICE="$DEVICE" CXX="$CXX" CC="$CC" test-env)
     answer=${answer/BUILD=\'build\'/BUILD=\'$copy/tree/build\'}
     awk "NR % $2 == $1 % $2" "$work/chosen" | while IFS= read -r line; do one "${line%%: *}" "${line#*: }"; done
