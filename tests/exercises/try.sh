@@ -2,6 +2,7 @@
 # Checks an exercise as a student would, in a copy of the tree: no student's copy here is touched.
 #   tests/exercises/try.sh NAME start    the start of the exercise, as it is handed out
 #   tests/exercises/try.sh NAME FILE     FILE: a .cu or .txt that is handed in, or a .patch against the lesson's program
+#                                        or against one of tests/exercises/NAME/right
 #   tests/exercises/try.sh NAME lesson   the lesson's program itself
 # Output and status: those of tools/exercise.sh.
 set -euo pipefail
@@ -25,10 +26,13 @@ case $file in
 start) try >/dev/null ;;
 lesson) cp "$program.cu" "$copy" ;;
 *.patch)
-    mkdir right
-    cp -r "${program%/*}" right
+    # The changed file: a right answer of the exercise, or the lesson's program.
+    base=$(sed -n 's|^+++ b/\(tests/exercises/[^	]*\).*|\1|p' "$file")
+    base=${base:-$program.cu}
+    mkdir -p "right/${base%/*}"
+    cp "${base%/*}"/* "right/${base%/*}"
     (cd right && patch -p1 -F0 -s -N) <"$file"
-    cp "right/$program.cu" "$copy"
+    cp "right/$base" "$copy"
     ;;
 *) cp "$file" "$copy" ;;
 esac
