@@ -152,7 +152,7 @@ EOF
 
 @test "address: streams and graphs, also without memory, free all that they took" {
     echo 'int main() { return 1; }' | faulty address # with it the runtime
-    export SANITIZE=address RUNTIME=$BATS_FILE_TMPDIR/address$CC ASAN_OPTIONS=allocator_may_return_null=1
+    export SANITIZE=address RUNTIME=$BATS_FILE_TMPDIR/address${CC//[!a-z0-9]/_} ASAN_OPTIONS=allocator_may_return_null=1
     compile "$ROOT/tests/cpu/streams.cu" streams nofmad -O1
     run ./streams
     assert_success

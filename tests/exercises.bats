@@ -34,7 +34,7 @@ complain() { echo "$1: ${*:2}"; false; }
     done
 }
 
-@test "each start can be made, and each answer that is a patch fits the lesson's program" {
+@test "each start can be made, and each answer that is a patch fits" {
     cd "$ROOT"
     local name program patch file
     for name in $(names); do
@@ -51,7 +51,8 @@ complain() { echo "$1: ${*:2}"; false; }
             [ -e "$file" ] || continue
             case $file in
             *.patch)
-                assert_equal "$name: $(sed -n 's/^+++ b\///p' "$file" | cut -f1)" "$name: $program.cu"
+                changed=$(sed -n 's/^+++ b\///p' "$file" | cut -f1)
+                case $changed in "tests/exercises/$name/right/"*) ;; *) assert_equal "$name: $changed" "$name: $program.cu" ;; esac
                 patch -p1 -F0 -s -N --dry-run -r - <"$file" || complain "$name" "$file does not apply"
                 ;;
             *.cu | *.txt) ;;

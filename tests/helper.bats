@@ -54,3 +54,20 @@ nofmad -DX'
     assert_equal "$(hash_in out partials)" 0x1
     assert_equal "$(hash_in out total)" ''
 }
+
+@test "helper: copy_build minds a file that is removed meanwhile no more than that; what cannot be read stops it" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir bin build tree other
+    echo one >build/one
+    # tar that says so: 1 is a file that changed or is gone, 2 an error.
+    # shellcheck disable=SC2016 # the inner shell's own
+    printf '#!/bin/sh\n%s "$@"\n[ "$1" != -cf ] || exit "$TAR_STATUS"\n' "$(command -v tar)" >bin/tar
+    chmod +x bin/tar
+    # shellcheck disable=SC2016
+    copied() { PATH=$PWD/bin:$PATH BUILD=$PWD/build TAR_STATUS=$1 run bash -c 'set -euo pipefail; . "$ROOT/tests/environment.sh"; copy_build "$0"' "$2"; }
+    copied 1 tree
+    assert_success
+    assert_equal "$(cat tree/build/one)" one
+    copied 2 other
+    assert_failure
+}
