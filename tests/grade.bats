@@ -257,6 +257,16 @@ END
     assert_output --regexp '^small, SANITIZE=address\|.*ERROR: AddressSanitizer: heap-buffer-overflow'
     run use "$SRC" sanitized address small -DMANY_TENTHS=1003
     assert_output ''
+    # What another make says, that it waits for one, is no part of a verdict; that it fails ends the check.
+    printf '#!/bin/sh\necho "$SAYS" >&2\nexit $ENDS\n' >"$BATS_TEST_TMPDIR/make"
+    chmod +x "$BATS_TEST_TMPDIR/make"
+    rm "$BUILD/cpu-address/built"
+    SAYS='waiting for another make' ENDS=0 MAKE=$BATS_TEST_TMPDIR/make run use "$SRC" sanitized address small -DMANY_TENTHS=1003
+    assert_output ''
+    SAYS='no compiler' ENDS=2 MAKE=$BATS_TEST_TMPDIR/make run use "$SRC" sanitized none small
+    assert_failure 2
+    assert_output $'no compiler\njudge: the CPU default does not build with SANITIZE=none'
+    refute [ -e "$BUILD/cpu-none/built" ]
 }
 
 @test "the watched device logs launches, copies and events, and reports the multiprocessors it is told" {
