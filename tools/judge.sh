@@ -523,8 +523,11 @@ sanitized() {
     # Built once, and anew when the CPU default changed. The stamp is the last: another call may be building.
     if [ ! -e "$BUILD/cpu-$kind/built" ] || [ -n "$(find "$ROOT/cpu" -name '*.[ch]' -newer "$BUILD/cpu-$kind/built")" ]; then
         env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" -s --no-print-directory -C "$ROOT" DEVICE=cpu BUILD="$BUILD/cpu-$kind" \
-            SANITIZE="$kind" test-tools >"$WORK/runtime.log" 2>&1 ||
-            { cat "$WORK/runtime.log"; echo "judge: the CPU default does not build with SANITIZE=$kind"; exit 2; } >&2
+            SANITIZE="$kind" test-tools >"$WORK/runtime.log" 2>&1 || {
+            cat "$WORK"/runtime.log >&2
+            echo "judge: the CPU default does not build with SANITIZE=$kind" >&2
+            exit 2
+        }
         : >"$BUILD/cpu-$kind/built"
     fi
     out=$WORK/$kind.$(printf '%s ' "$@" "${HARNESS:-}" | short_sum)
