@@ -51,8 +51,7 @@ build_program() {
     local build flags=()
     build=$(key build "$patch")
     read -ra flags <<<"$(key flags "$patch") $(openmp_flag "$program")"
-    # Bits are the same as at -O3, and it builds sooner.
-    HOST_FLAGS=${HOST_FLAGS/-O3/-O2} bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" \
+    sooner bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" \
         >"$dir/log" 2>&1
 }
 run_program() {

@@ -24,8 +24,7 @@ one() {
     local verdict=survived
     for build in nofmad fmad; do
         [ "$build" = nofmad ] || have_fma || continue
-        # Bits are the same as at -O3, and it builds sooner.
-        if ! HOST_FLAGS=${HOST_FLAGS/-O3/-O2} bash tools/compile.sh "$dir/$program.cu" "$dir/program" "$build" "${flags[@]}" >/dev/null 2>&1; then
+        if ! sooner bash tools/compile.sh "$dir/$program.cu" "$dir/program" "$build" "${flags[@]}" >/dev/null 2>&1; then
             verdict=unbuilt
             break
         fi
