@@ -114,6 +114,54 @@ END
 float     1000000 memory cub_sum          8.00000   4.00000        0    1.000'
 }
 
+@test "bench: the fused tree's methods take turns, each over another stretch; the warm-up is none, nor what was timed before" {
+    # As above: the function alone, with a clock that each method moves.
+    {
+        printf '%s\n' '#include <cstddef>' '#include <cstdio>' '#include <functional>' '#include <vector>' '#define CUDA_CHECK(call) call'
+        cat <<'END'
+constexpr int kRounds = 3;
+using cudaEvent_t = float*;
+static float now, events[2];
+static void cudaEventCreate(float** event) { static int made; *event = &events[made++]; }
+static void cudaEventRecord(float* event) { *event = now; }
+static void cudaEventSynchronize(float*) {}
+static void cudaEventElapsedTime(float* ms, float* start, float* stop) { *ms = *stop - *start; }
+static int cudaGetLastError() { return 0; }
+END
+        perl -0777 -ne 'print /^(template <typename T>\nstruct Method \{.*?^\};\n)/ms, /^(template <typename T>\nstatic void timeAll\(.*?^\}\n)/ms' \
+            "$ROOT/tests/bench/canonical_tree.cu"
+        cat <<'END'
+int main() {
+    static float data[8192];
+    int launches = 0;
+    const auto method = [&](const char* name) {
+        return Method<float>{name, [=, &launches](const float* at, size_t) {
+            printf(" %s %d", name, (int)(at - data));
+            now += ++launches;
+        }, {}};
+    };
+    std::vector<Method<float>> methods = {method("a"), method("b")};
+    for (int stretches : {3, 1}) {
+        timeAll<float>(methods, data, 1025, stretches);
+        for (const auto& m : methods) {
+            printf("\n%s:", m.name);
+            for (float ms : m.ms) printf(" %g", ms);
+        }
+        printf("\n");
+    }
+}
+END
+    } >times.cpp
+    $CXX -std=c++17 -o times times.cpp
+    run ./times
+    assert_output ' a 0 b 2048 a 4096 b 0 a 2048 b 4096 a 0 b 2048 a 4096 b 0 a 2048 b 4096
+a: 7 9 11
+b: 8 10 12
+ a 0 b 0 a 0 b 0 a 0 b 0 a 0 b 0 a 0 b 0 a 0 b 0
+a: 19 21 23
+b: 20 22 24'
+}
+
 @test "bench: on a card the fused tree beside CUB, with a CCCL of its own for gpu_to_gpu" {
     cat >bin/nvcc <<'END'
 #!/bin/sh
