@@ -27,7 +27,7 @@ submission() {
 # grade_bad NAME FOLDER: grades that submission; a line as in verdicts.txt, without the name.
 #   rows (compiles gates values fresh flawed: y n -) | points | reason
 grade_bad() {
-    local file
+    local file shorter="s|$2/||g; s|${2#"$ROOT/"}/||g" # reports leave the tree's own path out
     # Another student's work, whole and right, that lies where all can read it.
     cp "$ROOT/precision_reduction/precision_reduction.cu" "$2/theirs.cu"
     file=$(submission "$1" "$2/submissions") || return
@@ -36,7 +36,7 @@ grade_bad() {
         bash "$ROOT/tools/grade.sh" --into "$2/graded $1" >"$2/report" 2>&1 || true
     [ -e "$2/graded $1/result" ] || { cat "$2/report"; return; }
     sed -nE "s/^(compiles|gates|values|fresh|flawed) (.).*/\2/p" "$2/graded $1/result" | tr -d '\n'
-    printf ' | %s | %s\n' "$(sed -n 's/^points //p' "$2/graded $1/result")" "$(sed -n 's/^reason //p' "$2/graded $1/result" | sed "s|$2/||g")"
+    printf ' | %s | %s\n' "$(sed -n 's/^points //p' "$2/graded $1/result")" "$(sed -n 's/^reason //p' "$2/graded $1/result" | sed "$shorter")"
 }
 bad_submissions() {
     echo prints_the_expected
