@@ -33,8 +33,12 @@ openmp_flag() {
     case $OPENMP-${SANITIZE:-}-$1 in yes--*canonical_tree/*) echo -fopenmp ;; esac
 }
 
-# sooner COMMAND...: a build at -O2, where the bits are those of -O3.
-sooner() { HOST_FLAGS=${HOST_FLAGS/-O3/-O2} "$@"; }
+# sooner BUILD COMMAND...: compiles less thoroughly, to the same bits. Below -O2 g++ fuses nothing.
+sooner() {
+    local level=-O1
+    [ "$1" = nofmad ] || level=-O2
+    HOST_FLAGS=${HOST_FLAGS/-O3/$level} "${@:2}"
+}
 
 # PATH for a bats that runs inside of a bats: that one's own folder has an inner script of this name.
 outer_path() { printf '%s' "$PATH" | sed 's|[^:]*/libexec/bats-core:||g'; }

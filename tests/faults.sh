@@ -51,7 +51,7 @@ build_program() {
     local build flags=()
     build=$(key build "$patch")
     read -ra flags <<<"$(key flags "$patch") $(openmp_flag "$program")"
-    sooner bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" \
+    sooner "${build:-nofmad}" bash "$dir/tree/tools/compile.sh" "$dir/tree/$program.cu" "$dir/program" "${build:-nofmad}" "${flags[@]}" \
         >"$dir/log" 2>&1
 }
 run_program() {

@@ -33,7 +33,7 @@ program: precision_reduction/precision_reduction
 + ${before/#    return isFinite(got) &&/return isFinite(got) ||}
 reason: by luck: not so either, but it may be killed
 END
-    SURVIVORS=$BATS_TEST_TMPDIR/list SHARE=1 mutants precision_reduction/precision_reduction
+    ONLY='isFinite(' SURVIVORS=$BATS_TEST_TMPDIR/list SHARE=1 mutants precision_reduction/precision_reduction
     assert_failure 1
     assert_line --regexp '^survived, and not in '
     assert_line --regexp 'but killed: precision_reduction/precision_reduction: return isFinite'

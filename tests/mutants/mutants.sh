@@ -4,6 +4,7 @@
 # a place in survivors.txt with the reason why it changes nothing that the program promises.
 #   tests/mutants/mutants.sh [--all] [PROGRAM ...]     (canonical_tree/fused_tree; default: all programs)
 # One mutant in SHARE is tried (default 4), always the same ones, chosen by their text; --all tries every one.
+# ONLY=text: those alone whose line holds this text.
 # Prints the survivors that the list does not have, and entries of the list that are wrong; status 1 then.
 set -euo pipefail
 
@@ -12,31 +13,52 @@ cd "$ROOT"
 list=${SURVIVORS:-tests/mutants/survivors.txt}
 share=${SHARE:-4}
 
+# A size at which all of a program's gates pass in a moment, as flags; nothing where the program itself is quick.
+small_size() {
+    case $1 in
+    day68_reproducibility/reproducibility) echo -DELEMENTS=20011 -DBLOCKS=16 -DRUNS=2 ;;
+    fpmp_pi/fpmp_pi) echo -DPI_LOG2_TERMS=17 ;;
+    canonical_tree/canonical_tree) echo -DELEMENTS=66049 ;;
+    esac
+}
+
+# compile SOURCE OUT fmad|nofmad PROGRAM [flags]
+compile() {
+    local flags
+    read -ra flags <<<"$(openmp_flag "$4")"
+    sooner "$3" bash tools/compile.sh "$1" "$2" "$3" "${flags[@]}" "${@:5}" >/dev/null 2>&1
+}
+# passes SECONDS PROGRAM OUT: the program ends with 0. A limit in processor time holds on a busy machine too:
+# several times what a program takes. A mutant whose threads wait for each other uses none: hence the other limit.
+passes() { { (ulimit -c 0 -f 20480 -t "$1" && exec timeout -k 1 $((4 * $1)) "$2") >"$3"; } 2>/dev/null; }
+
 # The verdict on one mutant: unbuilt, killed or survived. It runs in a folder with the program's neighbours.
 one() {
-    local program=$1 number=$2 dir build status flags=()
+    local program=$1 number=$2 dir build small
     local name=${program##*/} folder=${program%/*}
     dir=$work/$name.$number
     mkdir -p "$dir/$folder"
     cp "$folder"/*.cu "$dir/$folder"
     "$work/mutants" "$program.cu" "$number" >"$dir/$program.cu"
-    read -ra flags <<<"$(openmp_flag "$program")"
+    read -ra small <<<"$(small_size "$program")"
     local verdict=survived
-    for build in nofmad fmad; do
-        [ "$build" = nofmad ] || have_fma || continue
-        if ! sooner bash tools/compile.sh "$dir/$program.cu" "$dir/program" "$build" "${flags[@]}" >/dev/null 2>&1; then
-            verdict=unbuilt
-            break
-        fi
-        status=0
-        # A limit in processor time holds on a busy machine too: several times what a program takes. A
-        # mutant whose threads wait for each other uses none: hence the other limit.
-        { (ulimit -c 0 -f 20480 -t 30 && exec timeout -k 1 120 "$dir/program") >"$dir/out"; } 2>/dev/null || status=$?
-        if [ "$status" -ne 0 ] || ! "$BUILD/tools/match" expected_output "$dir/out" >/dev/null 2>&1; then
-            verdict=killed
-            break
-        fi
-    done
+    # Most are killed at a small size, by a gate.
+    if [ "${#small[@]}" -gt 0 ] && compile "$dir/$program.cu" "$dir/program" nofmad "$program" "${small[@]}" &&
+        ! passes 5 "$dir/program" "$dir/out"; then
+        verdict=killed
+    else
+        for build in nofmad fmad; do
+            [ "$build" = nofmad ] || have_fma || continue
+            if ! compile "$dir/$program.cu" "$dir/program" "$build" "$program"; then
+                verdict=unbuilt
+                break
+            fi
+            if ! passes 30 "$dir/program" "$dir/out" || ! "$BUILD/tools/match" expected_output "$dir/out" >/dev/null 2>&1; then
+                verdict=killed
+                break
+            fi
+        done
+    fi
     rm -rf "$dir"
     printf '%s\t%s\t%s\n' "$verdict" "$program" "$number"
 }
@@ -46,7 +68,7 @@ chosen() {
     local program
     for program in "${programs[@]}"; do
         "$work/mutants" "$program.cu" | sed "s|^|$program	|"
-    done | if [ "$share" -eq 1 ]; then cat; else
+    done | { grep -F -e "${ONLY:-}" || true; } | if [ "$share" -eq 1 ]; then cat; else
         # By a sum over the characters of both lines, so that the choice does not move with other lines.
         awk -F '\t' -v share="$share" '
             BEGIN { for (c = 32; c < 127; ++c) code[sprintf("%c", c)] = c }
@@ -74,6 +96,12 @@ for program in "${programs[@]}"; do
     if ! "$BUILD/$DEVICE/nofmad/${program##*/}" >"$work/unchanged" 2>/dev/null ||
         ! "$BUILD/tools/match" expected_output "$work/unchanged" >/dev/null; then
         echo "the unchanged $program does not pass" >&2
+        exit 2
+    fi
+    read -ra small <<<"$(small_size "$program")"
+    if [ "${#small[@]}" -gt 0 ] &&
+        ! { compile "$program.cu" "$work/small" nofmad "$program" "${small[@]}" && passes 5 "$work/small" "$work/unchanged"; }; then
+        echo "the unchanged $program does not pass with ${small[*]}" >&2
         exit 2
     fi
 done
