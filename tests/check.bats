@@ -107,9 +107,10 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     assert_success
 }
 
-@test "check: ALL=1 adds the long files, before all others; the strict list is not handed to the tests" {
+@test "check: ALL=1 adds the long files, the longest of them first; the strict list is not handed to the tests" {
     local name
-    for name in fpmp_pi day68_reproducibility cpu_sanitize canonical_tree short long/slow; do
+    for name in fpmp_pi day68_reproducibility cpu_sanitize canonical_tree short \
+        long/{faults,mutants,exercises,cpu_functions,slow}; do
         suite "$name"
     done
     fake_bats 0 <<<$'1..1\nok 1 a in 1ms'
@@ -118,7 +119,8 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     assert_success
     assert_line 'strict none skips none all 1'
     run cat arguments
-    assert_output --regexp ' tests/long/slow\.bats tests/fpmp_pi\.bats .* tests/canonical_tree\.bats tests/short\.bats$'
+    assert_output --partial ' tests/long/faults.bats tests/long/mutants.bats tests/long/exercises.bats'
+    assert_output --regexp 'exercises\.bats tests/long/cpu_functions\.bats tests/fpmp_pi\.bats .* tests/canonical_tree\.bats tests/long/slow\.bats tests/short\.bats$'
     check
     assert_success
     run cat arguments

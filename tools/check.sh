@@ -16,10 +16,14 @@ command -v bats >/dev/null || {
 }
 # The longest files first, so that no core waits for one that began last.
 longest=(tests/{fpmp_pi,day68_reproducibility,cpu_sanitize,canonical_tree}.bats)
+others=(tests/*.bats)
+if [ -n "${ALL:-}" ]; then
+    longest=(tests/long/{faults,mutants,exercises,cpu_functions}.bats "${longest[@]}")
+    others=(tests/long/*.bats "${others[@]}")
+fi
 if [ $# -eq 0 ]; then
-    [ -z "${ALL:-}" ] || set -- tests/long/*.bats
-    set -- "$@" "${longest[@]}"
-    for file in tests/*.bats; do
+    set -- "${longest[@]}"
+    for file in "${others[@]}"; do
         [[ " ${longest[*]} " == *" $file "* ]] || set -- "$@" "$file"
     done
 fi
