@@ -129,6 +129,23 @@ END
     assert_failure 2
 }
 
+@test "faults.sh: a part of the faults, and one that is none" {
+    local name
+    mkdir "$BATS_TEST_TMPDIR/faults"
+    for name in 1 2 3 4 5; do
+        printf '%s\n' 'For nobody.' 'expect: gate x' 'needs: no_such_command' >"$BATS_TEST_TMPDIR/faults/$name.patch"
+    done
+    FAULTS_PART=2/3 faults -j 1 "$BATS_TEST_TMPDIR"/faults/{1,2,3,4,5}.patch
+    assert_line --regexp '^left out  .*/2.patch: no no_such_command$'
+    assert_line --regexp '^left out  .*/5.patch: '
+    assert_line 'faults: 2, caught: 0, left out: 2'
+    for name in 0/3 4/3 3 a/b 1/; do
+        FAULTS_PART=$name faults
+        assert_failure 2
+        assert_output "FAULTS_PART must be like 2/4, not '$name'"
+    done
+}
+
 @test "faults.sh: a status or a line that is not there is no catch" {
     local wrong='int main() { puts("1 gate(s) failed"); return 1; }'
     write_program caught "$wrong" <<'END'

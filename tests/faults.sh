@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Plants the faults of tests/*/faults/*.patch one at a time and says whether each is caught.
 #   tests/faults.sh [-j N] [PATCH ...]   a row per fault; status 0 if all were caught, 1 if one was not
+#   FAULTS_PART=2/4 tests/faults.sh    every fourth of them, from the second on
 #   tests/faults.sh --list               the list in tests/README.md
 #   tests/faults.sh --uncovered          gates, static_asserts and refusals of the programs that no fault fails
 # A patch starts with a sentence that says what is wrong, then has lines of these keys, then the diff:
@@ -261,6 +262,12 @@ case ${1:-} in
 esac
 [ $# -gt 0 ] || mapfile -t all < <(patches)
 [ $# -eq 0 ] || all=("$@")
+if [ -n "${FAULTS_PART:-}" ]; then
+    read -r part parts <<<"${FAULTS_PART/\// }"
+    [[ $FAULTS_PART =~ ^[0-9]+/[0-9]+$ ]] && [ "$part" -ge 1 ] && [ "$part" -le "$parts" ] ||
+        { echo "FAULTS_PART must be like 2/4, not '$FAULTS_PART'" >&2; exit 2; }
+    mapfile -t all < <(printf '%s\n' "${all[@]}" | sed -n "$part~${parts}p")
+fi
 [ "${#all[@]}" -gt 0 ] || { echo "no faults" >&2; exit 2; }
 for patch in "${all[@]}"; do
     [ -r "$patch" ] || { echo "no such fault: $patch" >&2; exit 2; }

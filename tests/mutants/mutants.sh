@@ -3,7 +3,8 @@
 # or its expected output notice. A mutant that nothing notices survives: it needs a better gate or input, or
 # a place in survivors.txt with the reason why it changes nothing that the program promises.
 #   tests/mutants/mutants.sh [--all] [PROGRAM ...]     (canonical_tree/fused_tree; default: all programs)
-# One mutant in SHARE is tried (default 4), always the same ones, chosen by their text; --all tries every one.
+# One mutant in SHARE is tried (default 4), always the same ones, chosen by their text. One that the list has
+# and that a small size does not kill counts as a survivor; --all tries every one, and all of them in full.
 # ONLY=text: those alone whose line holds this text.
 # Prints the survivors that the list does not have, and entries of the list that are wrong; status 1 then.
 set -euo pipefail
@@ -46,7 +47,7 @@ one() {
     if [ "${#small[@]}" -gt 0 ] && compile "$dir/$program.cu" "$dir/program" nofmad "$program" "${small[@]}" &&
         ! passes 5 "$dir/program" "$dir/out"; then
         verdict=killed
-    else
+    elif [ "${#small[@]}" -eq 0 ] || ! grep -qxF "$program	$number" "$work/taken_as_listed"; then
         for build in nofmad fmad; do
             [ "$build" = nofmad ] || have_fma || continue
             if ! compile "$dir/$program.cu" "$dir/program" "$build" "$program"; then
@@ -82,7 +83,8 @@ if [ "${1:-}" = --one ]; then
     one "$3" "$4"
     exit
 fi
-[ "${1:-}" != --all ] || { share=1; shift; }
+all=''
+[ "${1:-}" != --all ] || { all=1 share=1; shift; }
 mkdir -p "$BUILD/tmp"
 work=$(mktemp -d "$BUILD/tmp/mutants.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -106,9 +108,18 @@ for program in "${programs[@]}"; do
     fi
 done
 
+# The list's entries whose reason starts with $1, as PROGRAM, before, after.
+listed() {
+    awk -v OFS='\t' -v reason="^reason: $1" '/^program: / { program = substr($0, 10) } /^- / { before = substr($0, 3) }
+        /^\+ / { after = substr($0, 3) } $0 ~ reason { print program, before, after; before = after = "" }' "$list" | LC_ALL=C sort -u
+}
+listed . >"$work/listed"
+listed 'by luck' >"$work/by_luck"
 chosen >"$work/chosen"
+{ [ -n "$all" ] || awk -F '\t' -v OFS='\t' 'NR == FNR { listed[$0]; next } ($1 OFS $4 OFS $5) in listed { print $1, $2 }' \
+    "$work/listed" "$work/chosen"; } >"$work/taken_as_listed"
 cut -f 1,2 "$work/chosen" | tr '\t' '\n' | tr '\n' '\0' |
-    xargs -0 -n 2 -P "${JOBS:-$(nproc 2>/dev/null || echo 1)}" bash "$0" --one "$work" >"$work/verdicts"
+    xargs -0 -r -n 2 -P "${JOBS:-$(nproc 2>/dev/null || echo 1)}" bash "$0" --one "$work" >"$work/verdicts"
 count() { grep -c "^$1" "$work/verdicts" || true; }
 echo "mutants: $(wc -l <"$work/chosen"), unbuilt: $(count unbuilt), killed: $(count killed), survived: $(count survived)"
 
@@ -116,13 +127,6 @@ echo "mutants: $(wc -l <"$work/chosen"), unbuilt: $(count unbuilt), killed: $(co
 awk -F '\t' 'NR == FNR { verdict[$2, $3] = $1; next } { print verdict[$1, $2] "\t" $1 "\t" $4 "\t" $5 }' \
     "$work/verdicts" "$work/chosen" | LC_ALL=C sort -u >"$work/judged"
 sed -n 's/^survived\t//p' "$work/judged" >"$work/survived"
-# The list's entries whose reason starts with $1.
-listed() {
-    awk -v OFS='\t' -v reason="^reason: $1" '/^program: / { program = substr($0, 10) } /^- / { before = substr($0, 3) }
-        /^\+ / { after = substr($0, 3) } $0 ~ reason { print program, before, after; before = after = "" }' "$list" | LC_ALL=C sort -u
-}
-listed . >"$work/listed"
-listed 'by luck' >"$work/by_luck"
 # An entry is wrong when its mutant is killed in every place where it stands, or stands nowhere.
 for program in "${programs[@]}"; do
     "$work/mutants" "$program.cu" | cut -f 3,4 | sed "s|^|$program	|"
