@@ -12,12 +12,18 @@ PROGRAMS := $(foreach p,$(PROGRAMS),$(if $(wildcard $(p).cu),$(p)))
 # variable from here on, so that no shell reads it a second time.
 BUILD ?= build
 SETTINGS := DEVICE ARCH NVCC CXX CC DEFS SANITIZE LESSON OUTPUT TESTS STRICT SKIPS ALL V ACCEPT JOBS \
-	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC DIR INTO EXERCISE STUDENT FRESH SALT POINTS N RESET RUN
+	PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL SRC ARGS INCLUDE DIR INTO EXERCISE STUDENT FRESH SALT POINTS N RESET RUN
 quote = '$(subst ','\'',$(1))'
 LESSON_GIVEN := $(filter command% environment%,$(origin LESSON))
 CXX_GIVEN := $(filter command% environment%,$(origin CXX))
 ARCH_GIVEN := $(filter environment,$(origin ARCH))
+# A cluster's modules may set one of this name.
+INCLUDE_GIVEN := $(filter command%,$(origin INCLUDE))
 $(foreach s,$(SETTINGS),$(eval override $(s) := $$(value $(s))))
+override INCLUDE := $(if $(INCLUDE_GIVEN),$(INCLUDE))
+# make run SRC=...: a program of the user's own, named from where make was called.
+OWN := $(if $(filter run,$(MAKECMDGOALS)),$(SRC))
+CALLED_FROM := $(value PWD)
 # The system's own before the one that `make toolkit` fetched: a module that was loaded, or a toolkit
 # that fits the driver, is not set aside by a folder. Where this folder has a blank in its name, the
 # path has to be relative: NVCC is a list of words.
@@ -49,7 +55,7 @@ endif
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := build
-.PHONY: judge-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises grade grade-all bench sanitize clean help test-env test-tools FORCE $(LESSONS)
+.PHONY: judge-tools cpu-tools build run check check-all doctor match expected types cccl toolkit embeds exercise exercises grade grade-all bench sanitize clean help test-env test-tools FORCE $(LESSONS)
 
 # ---- Asked before anything is built -------------------------------------------------------------
 ifneq ($(strip $(words $(BUILD)) $(foreach c,~ * ? [,$(findstring $(c),$(BUILD)))),1)
@@ -90,17 +96,17 @@ FMA := $(call host,fma)
 OPENMP := $(call host,openmp)
 MFMA := $(if $(filter x86_64-yes,$(call host,target)-$(FMA)),-mfma)
 CCBIN := $(if $(CXX_GIVEN),$(CXX))
-DEFS_FLAGS := $(call answer,DEFS DEVICE,tools/defs_flags.sh $(LESSON))
+DEFS_FLAGS := $(call answer,DEFS DEVICE,tools/defs_flags.sh $(if $(OWN),,$(LESSON)))
 PI_FLAGS := $(if $(PI_FP_T)$(PI_FP_HEADER)$(PI_LOG2_TERMS),$(call answer,PI_FP_T PI_FP_HEADER PI_LOG2_TERMS CCCL DEVICE,tools/pi_flags.sh))
 ifeq ($(if $(SANITIZE),$(DEVICE)),gpu)
 $(error SANITIZE=$(SANITIZE) is for the CPU default (DEVICE=cpu); on a card: make sanitize)
 endif
-strangers := $(filter-out $(PROGRAMS:=.cu) %/embed.cu,$(wildcard $(LESSON:=/*.cu)))
+strangers := $(if $(OWN),,$(filter-out $(PROGRAMS:=.cu) %/embed.cu,$(wildcard $(LESSON:=/*.cu))))
 ifneq ($(strangers),)
 $(info left out, as no program of this course: $(strangers))
 endif
 endif
-export $(SETTINGS) BUILD HOST_FLAGS RUN_SANITIZE MFMA FMA OPENMP CCBIN CXX_GIVEN DEVICE_WHY LESSON_GIVEN LESSONS MAKE
+export $(SETTINGS) BUILD HOST_FLAGS RUN_SANITIZE MFMA FMA OPENMP CCBIN CXX_GIVEN DEVICE_WHY LESSON_GIVEN LESSONS MAKE CALLED_FROM
 # Scripts and tests work from other folders too.
 export ROOT := $(CURDIR)
 
@@ -175,8 +181,14 @@ judge-tools: $(watched) $(needed_cpu) $(TOOLS)/match
 # ---- Commands ------------------------------------------------------------------------------------
 # Under make -k a program that does not compile is a row of the table, and hides no other.
 keep_going := $(findstring k,$(filter-out --%,$(firstword $(MAKEFLAGS))))
+ifneq ($(OWN),)
+run: $(if $(filter cpu,$(DEVICE)),$(needed_cpu))
+	@bash tools/run_source.sh $(DEFS_FLAGS)
+else
 run: $(if $(keep_going),,$(call binaries,$(chosen_programs))) $(TOOLS)/match
 	+@$(if $(keep_going),$(MAKE) --no-print-directory $(call binaries,$(chosen_programs)) || true;) bash tools/run.sh $(chosen_programs)
+endif
+cpu-tools: $(needed_cpu)
 
 $(LESSONS):
 	+@$(MAKE) --no-print-directory run LESSON=$@
@@ -222,6 +234,8 @@ help:
 #: make                        builds every lesson twice for the device at hand, and stops there
 #: make run                    builds and runs all: a line per program, and a table of hashes per build
 #: make run LESSON=name        one lesson, its output in full (V=1: in full for all)
+#: make run SRC=my.cu          a program of your own, in both builds, and what differs (ARGS='...', INCLUDE=dir,
+#:                             DEFS; several files in SRC): see cpu/README.md
 #: make check                  the test suite (TESTS=tests/x.bats: a part; STRICT=1: a skip fails)
 #: make check-all              that and tests/long, which takes minutes (SKIPS: reasons, one a line,
 #:                             for which STRICT=1 lets a test be skipped)

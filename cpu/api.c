@@ -30,6 +30,8 @@ static cudaError_t report(cudaError_t error) {
     return error;
 }
 
+cudaError_t cuda_cpu_report(cudaError_t error) { return report(error); }
+
 /* For the ends of functions that hold the lock. */
 static cudaError_t unlocked(cudaError_t error) {
     pthread_mutex_unlock(&lock);
@@ -335,6 +337,9 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     return cudaSuccess;
 }
 
+static bool as_a_card;
+void cuda_cpu_as_a_card(void) { as_a_card = true; }
+
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
     if (!prop) return report(cudaErrorInvalidValue);
     if (device != 0) return report(cudaErrorInvalidDevice);
@@ -352,7 +357,17 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
     prop->maxThreadsDim[2] = 64;
     prop->maxGridSize[0] = 2147483647;
     prop->maxGridSize[1] = prop->maxGridSize[2] = 65535;
-    prop->regsPerBlock = 65536;
+    prop->maxBlocksPerMultiProcessor = 32;
+    prop->regsPerBlock = prop->regsPerMultiprocessor = 65536;
+    prop->totalConstMem = 65536;
+    prop->memPitch = 2147483647;
+    prop->textureAlignment = prop->surfaceAlignment = 512;
+    prop->texturePitchAlignment = 32;
+    prop->clockRate = prop->memoryClockRate = 1000000; /* kHz */
+    prop->memoryBusWidth = 64;
+    prop->major = as_a_card ? 9 : 0;
+    prop->deviceOverlap = prop->asyncEngineCount = prop->unifiedAddressing = prop->managedMemory = 1;
+    prop->pageableMemoryAccess = prop->concurrentManagedAccess = 1;
     prop->concurrentKernels = 1;
     prop->integrated = 1;
     prop->canMapHostMemory = 1;
@@ -365,13 +380,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
     const cudaError_t error = cudaGetDeviceProperties(&prop, device);
     if (error != cudaSuccess) return error;
     switch (attr) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = prop.maxThreadsPerBlock; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)prop.sharedMemPerBlock; return cudaSuccess;
-    case cudaDevAttrWarpSize: *value = prop.warpSize; return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount: *value = prop.multiProcessorCount; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor: *value = prop.major; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor: *value = prop.minor; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)prop.sharedMemPerBlockOptin; return cudaSuccess;
+#define CUDA_CPU_ATTRIBUTE(name, number, member) \
+    case cudaDevAttr##name: *value = (int)prop.member; return cudaSuccess;
+        CUDA_CPU_ATTRIBUTES(CUDA_CPU_ATTRIBUTE)
+#undef CUDA_CPU_ATTRIBUTE
     }
     return report(cudaErrorNotSupported);
 }

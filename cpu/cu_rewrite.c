@@ -1,21 +1,27 @@
 /*
- * Rewrites a .cu file into C++ for the CPU default: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp
- * FILE.d becomes a rule for make: TARGET needs the .cu files that FILE.cu reads in.
+ * Rewrites a .cu file into C++ for the CPU default:
+ *   cu_rewrite [-H FOLDER] [-I DIR ...] FILE.cu [FILE.d TARGET] > FILE.cpp
+ * FILE.d becomes a rule for make: TARGET needs the .cu files and rewritten headers that FILE.cu reads in.
+ * With -H its local headers are rewritten too, into FOLDER; they are looked for where the file that includes them
+ * lies (in quotes) and in each DIR. The compiler must find "FOLDER's name/..." (-iquote of where FOLDER lies).
  *
- * Four things in a .cu are no C++ and cannot be macros:
+ * Some things in a .cu are no C++ and cannot be macros:
  *   kernel<<<grid, block, smem, stream>>>(args)   ->  CUDA_CPU_KERNEL(kernel).launch(grid, ...)(args)
  *   __shared__ T a[N], b;                         ->  storage that one block has for itself
  *   extern __shared__ T a[];                      ->  a pointer to the block's dynamic shared memory
  *   __device__ and __global__ functions           ->  marked, so that they alone are contracted: g++
  *       takes an attribute before the function, clang a pragma at the head of its body; and the end of a
  *       kernel is marked, where no thread may be while others wait at a barrier
+ *   v[i] += v[i + 16]; for a volatile v in them   ->  each lane of the warp reads before any of them writes
  * and __CUDA_ARCH__ is defined after the last #include, so that code takes its device branch without
- * the headers before it seeing the macro. A local #include "x.cu" is read in and rewritten too.
+ * the headers before it seeing the macro. A local #include "x.cu" is read in and rewritten too. First of all
+ * comes cuda_runtime.h, as nvcc has it.
  *
  * Lines keep their numbers, so a compiler's errors name the student's own line. This is no parser:
  * it knows comments, strings, brackets and the shapes above, and stops with FILE:LINE where a shape
  * is not what it knows. Status 0, or 2 with one line on stderr.
  */
+#define _XOPEN_SOURCE 700
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -23,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct edit {
     size_t at, drop; /* replaces `drop` bytes at `at` */
@@ -39,6 +46,18 @@ struct source {
     struct edit *edits;
     size_t edit_count, edit_room;
     struct source *included, *next; /* the .cu files it includes, in order; the one after this */
+    struct inclusion *inclusions;   /* of local headers */
+    size_t inclusion_count;
+    /* Of a header: */
+    char *real;     /* its path without links, which it is known by; null of a .cu */
+    size_t number;
+    bool device;    /* there is device code in it, or what looks like it */
+    bool rewritten; /* so it is included by another name */
+};
+
+struct inclusion {
+    size_t at, length; /* of "name" or <name> */
+    struct source *header;
 };
 
 /* Template kernels seen so far: a launch may leave their arguments, or the last of them, to deduction. */
@@ -378,6 +397,58 @@ static size_t end_of_body(const struct source *s, size_t i) {
     return 0;
 }
 
+/* Warp-synchronous code: a device function that writes elements of something volatile counts on the lanes of a warp
+   to run in lock-step. So there each such assignment computes its value in all lanes before any of them stores it. */
+static void keep_in_lockstep(struct source *s, size_t from, size_t body) {
+    size_t end = body, depth = 0, names[16][2] = {{0}}, count = 0;
+    do {
+        depth += s->code[end] == '{';
+        depth -= s->code[end] == '}';
+    } while (++end < s->size && depth);
+    for (size_t i = from; i < end;) {
+        if (!in_word(s->code[i])) {
+            i++;
+            continue;
+        }
+        const size_t word = i;
+        i = word_end(s, i);
+        if (!word_is(s, word, i, "volatile") || count == 16) continue;
+        while (i < end && !strchr(",;)=[{", s->code[i])) {
+            const size_t next = in_word(s->code[i]) ? word_end(s, i) : i + 1;
+            if (in_word(s->code[i])) names[count][0] = i, names[count][1] = next;
+            i = next;
+        }
+        count += names[count][1] > word; /* the last word is its name, or in a cast a type */
+    }
+    for (size_t i = body; i < end && count;) {
+        const size_t word = i;
+        if (!in_word(s->code[i])) {
+            i++;
+            continue;
+        }
+        i = word_end(s, i);
+        bool is_volatile = false;
+        for (size_t k = 0; k < count; k++)
+            is_volatile |= i - word == names[k][1] - names[k][0] && memcmp(s->code + word, s->code + names[k][0], i - word) == 0;
+        /* An assignment that is a whole statement. */
+        const size_t before = space_before(s, word), else_word = word_start(s, before);
+        size_t at = skip_space(s, i);
+        if (!is_volatile || s->code[at] != '[' || !(strchr(";{})", s->code[before - 1]) || word_is(s, else_word, before, "else"))) continue;
+        while (s->code[at] == '[') at = skip_space(s, match_close(s, at));
+        const size_t length = s->code[at] == '=' ? 1
+                              : strchr("+-*/%&|^", s->code[at]) && s->code[at + 1] == '=' ? 2
+                                                                                          : 0;
+        if (!length || (length == 1 && s->code[at + 1] == '=')) continue;
+        size_t last = at + length;
+        while (last < end && !strchr(";)}", s->code[last])) last = strchr("([{", s->code[last]) ? match_close(s, last) : last + 1;
+        if (s->code[last] != ';') continue;
+        edit(s, word, 0, format(length == 1 ? "CUDA_CPU_LOCKSTEP_SET(" : "CUDA_CPU_LOCKSTEP("));
+        edit(s, at, length, length == 1 ? format(",") : format(", %c,", s->code[at]));
+        edit(s, last, 0, format(")"));
+        i = last;
+    }
+}
+
 /* Marks the function that the qualifier at `at` (a __device__ or __global__) belongs to, if it is one. */
 static void mark_function(struct source *s, size_t at, size_t after, bool kernel) {
     static const char *const with_arguments[] = {"__launch_bounds__", "__align__",  "alignas",
@@ -421,7 +492,10 @@ static void mark_function(struct source *s, size_t at, size_t after, bool kernel
                     format("%.*s", (int)(name_to - name_from), s->code + name_from), count_list(s, head)};
             }
             size_t body = find_body(s, match_close(s, i));
-            if (body) edit(s, body + 1, 0, format(" CUDA_CPU_BODY "));
+            if (body) {
+                edit(s, body + 1, 0, format(" CUDA_CPU_BODY "));
+                keep_in_lockstep(s, i, body);
+            }
             const size_t end = body && kernel ? end_of_body(s, body) : 0;
             if (end) edit(s, end, 0, format(" CUDA_CPU_END "));
             return;
@@ -552,7 +626,16 @@ static void rewrite_shared(struct source *s, size_t at, size_t after, struct sha
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
+/* How long the <<< or >>> at i is, which some formatters write as << <; or 0. */
+static size_t launch_bracket(const struct source *s, size_t i, char c) {
+    if (s->code[i] != c || s->code[i + 1] != c) return 0;
+    size_t third = i + 2;
+    while (s->code[third] == ' ') third++;
+    return s->code[third] == c ? third + 1 - i : 0;
+}
+
 static void rewrite_launch(struct source *s, size_t at) {
+    const size_t open_length = launch_bracket(s, at, '<');
     /* Leftwards: the kernel's name with its qualifiers and template arguments, or an expression in (). */
     size_t i = space_before(s, at);
     const size_t kernel_end = i;
@@ -577,14 +660,14 @@ static void rewrite_launch(struct source *s, size_t at) {
     if (kernel == kernel_end) fail(s, at, "<<< without a kernel before it");
 
     /* Rightwards: >>> outside of any bracket. */
-    size_t close = at + 3;
-    while (close < s->size && strncmp(s->code + close, ">>>", 3) != 0) {
+    size_t close = at + open_length, close_length = 0;
+    while (close < s->size && !(close_length = launch_bracket(s, close, '>'))) {
         const char c = s->code[close];
         if (c == ';') fail(s, at, "<<< without its >>>");
         close = c == '(' || c == '[' || c == '{' ? match_close(s, close) : close + 1;
     }
     if (close >= s->size) fail(s, at, "<<< without its >>>");
-    if (s->code[skip_space(s, close + 3)] != '(') fail(s, close, ">>> without the kernel's arguments");
+    if (s->code[skip_space(s, close + close_length)] != '(') fail(s, close, ">>> without the kernel's arguments");
 
     bool deduced = false;
     if (!expression) {
@@ -595,8 +678,8 @@ static void rewrite_launch(struct source *s, size_t at) {
     }
     edit(s, kernel, 0, format("CUDA_CPU_KERNEL%s(", deduced ? "_DEDUCED" : ""));
     edit(s, kernel_end, 0, format(")"));
-    edit(s, at, 3, format(".launch("));
-    edit(s, close, 3, format(")"));
+    edit(s, at, open_length, format(".launch("));
+    edit(s, close, close_length, format(")"));
 }
 
 /* ---- The whole file -------------------------------------------------------------------------- */
@@ -617,7 +700,7 @@ static void sort_edits(struct source *s) {
     }
 }
 
-static struct source *read_source(char *path, const char *includer, int line);
+static struct source *read_source(char *path, char *real, const char *includer, int line);
 
 /* The path of x.cu where #include "x.cu" stands at i, or null. */
 static char *included_path(const struct source *s, size_t i) {
@@ -628,6 +711,93 @@ static char *included_path(const struct source *s, size_t i) {
     const char *slash = strrchr(s->path, '/');
     if (name[0] == '/' || !slash) return format("%s", name);
     return format("%.*s/%s", (int)(slash - s->path), s->path, name);
+}
+
+/* ---- Local headers --------------------------------------------------------------------------- */
+
+static const char *headers_folder; /* where rewritten ones go; null: all headers are left as they are */
+static const char **search;        /* -I */
+static size_t search_count;
+static struct source **headers; /* all that were met */
+static size_t header_count;
+
+/* The path of the local header that s includes by this name, or null: the system's are not looked at. */
+static char *find_header(const struct source *s, const char *name, bool in_quotes) {
+    const char *slash = strrchr(s->path, '/');
+    for (size_t k = in_quotes ? 0 : 1; k <= search_count; k++) {
+        char *path = name[0] == '/'  ? format("%s", name)
+                     : k > 0         ? format("%s/%s", search[k - 1], name)
+                     : slash == NULL ? format("%s", name)
+                                     : format("%.*s/%s", (int)(slash - s->path), s->path, name);
+        struct stat found;
+        if (stat(path, &found) == 0 && S_ISREG(found.st_mode)) return path;
+        free(path);
+    }
+    return NULL;
+}
+
+/* The library whose header the directive at i includes, where there is none like it on the CPU; or null. */
+static const char *missing_library(const struct source *s, size_t i) {
+    static const char *const libraries[][2] = {
+        {"cublas", "cuBLAS"},       {"curand", "cuRAND"},     {"cufft", "cuFFT"},      {"cusparse", "cuSPARSE"},
+        {"cusolver", "cuSOLVER"},   {"cudnn", "cuDNN"},       {"nccl", "NCCL"},        {"nvrtc", "NVRTC"},
+        {"npp", "NPP"},             {"nvToolsExt", "NVTX"},   {"nvtx3/", "NVTX"},      {"thrust/", "Thrust"},
+        {"cub/", "CUB"},            {"mma.h", "wmma"},        {"cuda_fp16.h", "half"}, {"cuda_bf16.h", "bfloat16"},
+        {"cuda_fp8.h", "8-bit floating point"},               {"cooperative_groups", "cooperative groups"},
+        {"cuda_pipeline", "the pipeline of asynchronous copies"}};
+    char name[1024], open;
+    if (!is_directive(s, i) || sscanf(s->text + i, "# include %c%1023[^>\"\n]", &open, name) != 2 || !strchr("<\"", open)) return NULL;
+    for (size_t k = 0; k < sizeof libraries / sizeof *libraries; k++) {
+        if (strncmp(name, libraries[k][0], strlen(libraries[k][0])) != 0) continue;
+        char *local = find_header(s, name, open == '"');
+        free(local);
+        return local ? NULL : libraries[k][1];
+    }
+    return NULL;
+}
+
+/* Reads the local headers that s includes: what follows may use their macros and template kernels. A directive in a
+   comment counts too, as whether a line is one is not known yet; nothing comes of it. */
+static void read_headers(struct source *s) {
+    if (!headers_folder) return;
+    for (char *line = s->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        char name[1024], open, close;
+        int from = 0;
+        if (sscanf(line, "%*[ \t]%n", &from) == EOF) break;
+        if (sscanf(line + from, "# include %c%1023[^>\"\n]%c", &open, name, &close) != 3) continue;
+        if (!(open == '"' && close == '"') && !(open == '<' && close == '>')) continue;
+        if (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".cu") == 0) continue;
+        char *path = find_header(s, name, open == '"'), *real = path ? realpath(path, NULL) : NULL;
+        if (!real) continue;
+        struct source *header = NULL;
+        for (size_t k = 0; k < header_count; k++)
+            if (strcmp(headers[k]->real, real) == 0) header = headers[k];
+        const size_t at = (size_t)(strchr(line, open) - s->text);
+        if (!header) header = read_source(path, real, s->path, line_of(s, at));
+        s->inclusions = need(realloc(s->inclusions, (s->inclusion_count + 1) * sizeof *s->inclusions));
+        s->inclusions[s->inclusion_count++] = (struct inclusion){at, strlen(name) + 2, header};
+    }
+}
+
+/* Is there device code in this text? Where there is none, it may be of any shape. */
+static bool has_device_code(const char *text) {
+    static const char *const signs[] = {"__global__", "__device__", "__shared__", "<<<", "__CUDA_ARCH__", ".cu\""};
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
+        if (strstr(text, signs[k])) return true;
+    return false;
+}
+
+/* Gives rewritten headers their new names. In a rewritten header, which lies elsewhere, all need one. */
+static void name_headers(struct source *s) {
+    for (size_t k = 0; k < s->inclusion_count; k++) s->rewritten |= s->inclusions[k].header->rewritten;
+    for (size_t k = 0; k < s->inclusion_count && s->rewritten; k++) {
+        const struct inclusion *i = &s->inclusions[k];
+        const char *folder = strrchr(headers_folder, '/') ? strrchr(headers_folder, '/') + 1 : headers_folder;
+        if (i->header->rewritten)
+            edit(s, i->at, i->length, format("\"%s/%zu.h\"", folder, i->header->number));
+        else if (s->real)
+            edit(s, i->at, i->length, format("\"%s\"", i->header->real));
+    }
 }
 
 static void rewrite_code(struct source *s) {
@@ -642,12 +812,12 @@ static void rewrite_code(struct source *s) {
             if (depth) depth--;
             while (known_count && known[known_count - 1].depth > depth) known_count--;
         }
-        if (c == '<' && strncmp(s->code + i, "<<<", 3) == 0) {
+        if (launch_bracket(s, i, '<')) {
             rewrite_launch(s, i);
             i += 3;
         } else if ((path = included_path(s, i))) {
             /* Read here, since launches below may be of its template kernels. */
-            *last = read_source(path, s->path, line_of(s, i));
+            *last = read_source(path, NULL, s->path, line_of(s, i));
             last = &(*last)->next;
             i++;
         } else if (in_word(c)) {
@@ -672,14 +842,14 @@ static void rewrite_code(struct source *s) {
         }
     }
     free(known);
-    sort_edits(s);
 }
 
 /* Writes the source with its edits, reading in local .cu files, and __CUDA_ARCH__ after the includes. */
-static void write_out(struct source *s) {
-    /* Directives: where the last #include outside of, or the #endif after the last one inside an #if, ends. */
-    size_t arch_at = 0, if_depth = 0;
-    bool pending = false;
+static void write_out(FILE *out, struct source *s) {
+    /* Directives: where the last #include outside of, or the #endif after the last one inside an #if, ends. The
+       #ifndef of an include guard, with its #define, is no such #if. */
+    size_t arch_at = 0, if_depth = 0, directives = 0, guard = 0;
+    bool pending = false, first_is_ifndef = false;
     for (size_t i = 0; i < s->size;) {
         size_t end = i;
         while (end < s->size && s->text[end] != '\n') end++;
@@ -688,10 +858,12 @@ static void write_out(struct source *s) {
         if (p < end && is_directive(s, p)) {
             p++;
             while (p < end && isspace((unsigned char)s->text[p])) p++;
+            if (++directives == 1) first_is_ifndef = strncmp(s->text + p, "ifndef", 6) == 0;
+            if (directives == 2 && first_is_ifndef && strncmp(s->text + p, "define", 6) == 0) guard = 1;
             if (strncmp(s->text + p, "if", 2) == 0) if_depth++;
             if (strncmp(s->text + p, "endif", 5) == 0 && if_depth) if_depth--;
             if (strncmp(s->text + p, "include", 7) == 0) pending = true;
-            if (pending && if_depth == 0) {
+            if (pending && if_depth <= guard) {
                 arch_at = end < s->size ? end + 1 : end;
                 pending = false;
             }
@@ -699,43 +871,78 @@ static void write_out(struct source *s) {
         i = end + 1;
     }
 
-    printf("#line 1 \"%s\"\n", s->path);
+    fprintf(out, "#line 1 \"%s\"\n", s->path);
     size_t next = 0;
+    if_depth = 0;
     struct source *included = s->included;
     for (size_t i = 0; i <= s->size; i++) {
-        if (i == arch_at) {
-            if (i > 0 && s->text[i - 1] != '\n') putchar('\n');
-            printf("#ifndef __CUDA_ARCH__\n#define __CUDA_ARCH__ 750\n#endif\n#line %d \"%s\"\n", line_of(s, i), s->path);
+        if (i == arch_at && (s->device || !s->real)) {
+            if (i > 0 && s->text[i - 1] != '\n') putc('\n', out);
+            fputs("#ifndef __CUDA_ARCH__\n#define __CUDA_ARCH__ 750\n", out);
+            if (s->real) fprintf(out, "#define CUDA_CPU_ARCH_OF_%zu\n", s->number);
+            fprintf(out, "#endif\n#line %d \"%s\"\n", line_of(s, i), s->path);
         }
         if (i == s->size) break;
         /* #include "x.cu": its own text stands here, rewritten. */
         char *path = included_path(s, i);
         if (path) {
             free(path);
-            write_out(included);
+            write_out(out, included);
             included = included->next;
             while (i < s->size && s->text[i] != '\n') i++;
             /* A last line without its end has nothing behind it. */
-            printf("\n#line %d \"%s\"\n", line_of(s, i) + (i < s->size), s->path);
+            fprintf(out, "\n#line %d \"%s\"\n", line_of(s, i) + (i < s->size), s->path);
             if (i + 1 == arch_at || i == s->size) i--;
             continue;
         }
+        if (is_directive(s, i)) {
+            const char *word = s->text + i + 1 + strspn(s->text + i + 1, " \t"), *library = missing_library(s, i);
+            if_depth += strncmp(word, "if", 2) == 0;
+            if_depth -= strncmp(word, "endif", 5) == 0 && if_depth;
+            if (library) {
+                fprintf(out, "#error %s: there is none in the CPU default (cpu/README.md says what is)\n", library);
+                if (if_depth == guard) return; /* what follows would only be missing it */
+                while (i < s->size && s->text[i] != '\n') i++;
+                continue;
+            }
+        }
         while (next < s->edit_count && s->edits[next].at == i) {
-            fputs(s->edits[next].text, stdout);
+            fputs(s->edits[next].text, out);
             if (s->edits[next].drop) i += s->edits[next].drop - 1;
             if (s->edits[next++].drop) goto dropped;
         }
-        putchar(s->text[i]);
+        putc(s->text[i], out);
     dropped:;
+    }
+    /* What is included after a header is to see no __CUDA_ARCH__ yet. */
+    if (s->real && s->device)
+        fprintf(out, "\n#ifdef CUDA_CPU_ARCH_OF_%zu\n#undef __CUDA_ARCH__\n#undef CUDA_CPU_ARCH_OF_%zu\n#endif\n", s->number, s->number);
+}
+
+static void write_headers(void) {
+    for (size_t k = 0; k < header_count; k++) {
+        if (!headers[k]->rewritten) continue;
+        char *path = format("%s/%zu.h", headers_folder, headers[k]->number);
+        FILE *out = fopen(path, "w");
+        if (out) write_out(out, headers[k]);
+        if (!out || ferror(out) | fclose(out)) {
+            fprintf(stderr, "cu_rewrite: %s: %s\n", path, strerror(errno));
+            exit(2);
+        }
+        free(path);
     }
 }
 
 static unsigned nested; /* how deep the file that is read is included */
 
 /* Reads a file and those it includes, and finds what to change; includer and line say where it was asked for. */
-static struct source *read_source(char *path, const char *includer, int line) {
+static struct source *read_source(char *path, char *real, const char *includer, int line) {
     struct source *s = need(calloc(1, sizeof *s));
     s->path = path;
+    if ((s->real = real)) {
+        headers = need(realloc(headers, (header_count + 1) * sizeof *headers));
+        headers[s->number = header_count++] = s;
+    }
     FILE *file = fopen(path, "rb");
     if (!file || nested == 16) {
         if (includer) fprintf(stderr, "%s:%d: ", includer, line);
@@ -757,42 +964,68 @@ static struct source *read_source(char *path, const char *includer, int line) {
     if (strncmp(s->text, "\xef\xbb\xbf", 3) == 0) memmove(s->text, s->text + 3, (s->size -= 3) + 1); /* Windows' editors */
     if (memchr(s->text, '\0', s->size)) fail(s, 0, "not a text file");
     nested++;
-    find_code(s);
-    rewrite_code(s);
+    s->device = has_device_code(s->text);
+    /* One that includes itself, by whatever way, is met again before this is known. */
+    s->rewritten = s->real && s->device;
+    read_headers(s);
+    if (s->device || !s->real) {
+        find_code(s);
+        rewrite_code(s);
+    } else {
+        s->code = s->text;
+    }
+    name_headers(s);
+    sort_edits(s);
     nested--;
     return s;
 }
 
 /* With an empty rule for each file, so that make does not stop where one has gone. */
+static void write_dependency(FILE *out, const char *from, const char *target) {
+    char *path = need(malloc(2 * strlen(from) + 1)), *end = path;
+    for (const char *p = from; *p; *end++ = *p++)
+        if (*p == ' ') *end++ = '\\';
+    *end = '\0';
+    fprintf(out, "%s: %s\n%s:\n", target, path, path);
+    free(path);
+}
+
 static void write_dependencies(FILE *out, const struct source *s, const char *target) {
     for (const struct source *i = s->included; i; i = i->next) {
-        char *path = need(malloc(2 * strlen(i->path) + 1)), *end = path;
-        for (const char *p = i->path; *p; *end++ = *p++)
-            if (*p == ' ') *end++ = '\\';
-        *end = '\0';
-        fprintf(out, "%s: %s\n%s:\n", target, path, path);
-        free(path);
+        write_dependency(out, i->path, target);
         write_dependencies(out, i, target);
     }
 }
 
 /* Nothing is freed before the end: the program does one file and is gone. */
 int main(int argc, char **argv) {
-    if (argc != 2 && argc != 4) {
-        fputs("usage: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp\n", stderr);
+    search = need(malloc((size_t)argc * sizeof *search));
+    char **argument = argv + 1;
+    for (; argv + argc - argument >= 2 && (*argument)[0] == '-'; argument += 2) {
+        if (strcmp(argument[0], "-H") == 0) headers_folder = argument[1];
+        else if (strcmp(argument[0], "-I") == 0) search[search_count++] = argument[1];
+        else break;
+    }
+    const size_t left = (size_t)(argv + argc - argument);
+    if ((left != 1 && left != 3) || argument[0][0] == '-') {
+        fputs("usage: cu_rewrite [-H FOLDER] [-I DIR ...] FILE.cu [FILE.d TARGET] > FILE.cpp\n", stderr);
         return 2;
     }
-    struct source *s = read_source(argv[1], NULL, 0);
-    write_out(s);
-    if (argc == 4) {
-        FILE *out = fopen(argv[2], "w");
+    struct source *s = read_source(argument[0], NULL, NULL, 0);
+    fputs("#include <cuda_runtime.h>\n", stdout);
+    write_out(stdout, s);
+    write_headers();
+    if (left == 3) {
+        FILE *out = fopen(argument[1], "w");
         if (!out) {
-            fprintf(stderr, "cu_rewrite: %s: %s\n", argv[2], strerror(errno));
+            fprintf(stderr, "cu_rewrite: %s: %s\n", argument[1], strerror(errno));
             return 2;
         }
-        write_dependencies(out, s, argv[3]);
+        write_dependencies(out, s, argument[2]);
+        for (size_t k = 0; k < header_count; k++)
+            if (headers[k]->rewritten) write_dependency(out, headers[k]->path, argument[2]);
         if (fclose(out) != 0) {
-            fprintf(stderr, "cu_rewrite: %s could not be written\n", argv[2]);
+            fprintf(stderr, "cu_rewrite: %s could not be written\n", argument[1]);
             return 2;
         }
     }

@@ -51,6 +51,7 @@
 #define __device__
 #define __host__
 #define __constant__
+#define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
@@ -76,34 +77,7 @@
 #endif
 
 // ---- Vector types -----------------------------------------------------------------------------
-struct dim3 {
-    unsigned x, y, z;
-    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
-    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    constexpr operator uint3() const { return uint3{x, y, z}; }
-};
-static CUDA_CPU_INLINE uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
-
-#define CUDA_CPU_VECTOR2(type, name, align)                 \
-    struct __attribute__((aligned(align))) name { type x, y; }; \
-    static CUDA_CPU_INLINE name make_##name(type x, type y) { return {x, y}; }
-#define CUDA_CPU_VECTOR4(type, name, align)                       \
-    struct __attribute__((aligned(align))) name { type x, y, z, w; }; \
-    static CUDA_CPU_INLINE name make_##name(type x, type y, type z, type w) { return {x, y, z, w}; }
-CUDA_CPU_VECTOR2(int, int2, 8)
-CUDA_CPU_VECTOR2(unsigned, uint2, 8)
-CUDA_CPU_VECTOR2(float, float2, 8)
-CUDA_CPU_VECTOR2(double, double2, 16)
-CUDA_CPU_VECTOR2(long long, longlong2, 16)
-CUDA_CPU_VECTOR2(unsigned long long, ulonglong2, 16)
-CUDA_CPU_VECTOR4(int, int4, 16)
-CUDA_CPU_VECTOR4(unsigned, uint4, 16)
-CUDA_CPU_VECTOR4(float, float4, 16)
-CUDA_CPU_VECTOR4(double, double4, 16)
-struct int3 { int x, y, z; };
-struct float3 { float x, y, z; };
-static CUDA_CPU_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
-static CUDA_CPU_INLINE float3 make_float3(float x, float y, float z) { return {x, y, z}; }
+#include "vector_types.h"
 
 constexpr int warpSize = 32;
 
@@ -331,6 +305,16 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
     return cuda_cpu::exchange(mask, value, (other & ~(w - 1)) > (lane & ~(w - 1)) ? lane : other);
 }
 
+// What cu_rewrite makes of assignments to elements of something volatile: `left op= value` and `left = value`.
+#define CUDA_CPU_LOCKSTEP_SET(left, ...)               \
+    __extension__({                                    \
+        const auto cuda_cpu_value = (__VA_ARGS__);     \
+        cuda_cpu_lockstep();                           \
+        (left) = cuda_cpu_value;                       \
+        cuda_cpu_lockstep();                           \
+    })
+#define CUDA_CPU_LOCKSTEP(left, op, ...) CUDA_CPU_LOCKSTEP_SET(left, (left)op(__VA_ARGS__))
+
 // ---- Atomics ----------------------------------------------------------------------------------
 #define CUDA_CPU_ATOMICS(T)                                                                                     \
     static inline T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                 \
@@ -487,4 +471,6 @@ template <typename A, typename B>
 static CUDA_CPU_INLINE CUDA_CPU_MIXED(A, B) min(A a, B b) { return min((std::common_type_t<A, B>)a, (std::common_type_t<A, B>)b); }
 template <typename A, typename B>
 static CUDA_CPU_INLINE CUDA_CPU_MIXED(A, B) max(A a, B b) { return max((std::common_type_t<A, B>)a, (std::common_type_t<A, B>)b); }
+
+#include "beyond.h"
 #endif

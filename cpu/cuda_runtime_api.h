@@ -24,6 +24,9 @@
     X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device") \
     X(cudaErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.") \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                             \
+    X(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
+    X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region") \
+    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                     \
     X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")       \
     X(cudaErrorNotReady, 600, "device not ready")                                                 \
     X(cudaErrorNotSupported, 801, "operation not supported")                                      \
@@ -81,24 +84,74 @@ enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
+/* Attributes of a device: name, number, and the member of cudaDeviceProp that it tells. */
+#define CUDA_CPU_ATTRIBUTES(X)                                           \
+    X(MaxThreadsPerBlock, 1, maxThreadsPerBlock)                          \
+    X(MaxBlockDimX, 2, maxThreadsDim[0])                                  \
+    X(MaxBlockDimY, 3, maxThreadsDim[1])                                  \
+    X(MaxBlockDimZ, 4, maxThreadsDim[2])                                  \
+    X(MaxGridDimX, 5, maxGridSize[0])                                     \
+    X(MaxGridDimY, 6, maxGridSize[1])                                     \
+    X(MaxGridDimZ, 7, maxGridSize[2])                                     \
+    X(MaxSharedMemoryPerBlock, 8, sharedMemPerBlock)                      \
+    X(TotalConstantMemory, 9, totalConstMem)                              \
+    X(WarpSize, 10, warpSize)                                             \
+    X(MaxPitch, 11, memPitch)                                             \
+    X(MaxRegistersPerBlock, 12, regsPerBlock)                             \
+    X(ClockRate, 13, clockRate)                                           \
+    X(TextureAlignment, 14, textureAlignment)                             \
+    X(GpuOverlap, 15, deviceOverlap)                                      \
+    X(MultiProcessorCount, 16, multiProcessorCount)                       \
+    X(KernelExecTimeout, 17, kernelExecTimeoutEnabled)                    \
+    X(Integrated, 18, integrated)                                         \
+    X(CanMapHostMemory, 19, canMapHostMemory)                             \
+    X(ComputeMode, 20, computeMode)                                       \
+    X(ConcurrentKernels, 31, concurrentKernels)                           \
+    X(EccEnabled, 32, ECCEnabled)                                         \
+    X(PciBusId, 33, pciBusID)                                             \
+    X(PciDeviceId, 34, pciDeviceID)                                       \
+    X(TccDriver, 35, tccDriver)                                           \
+    X(MemoryClockRate, 36, memoryClockRate)                               \
+    X(GlobalMemoryBusWidth, 37, memoryBusWidth)                           \
+    X(L2CacheSize, 38, l2CacheSize)                                       \
+    X(MaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor)       \
+    X(AsyncEngineCount, 40, asyncEngineCount)                             \
+    X(UnifiedAddressing, 41, unifiedAddressing)                           \
+    X(PciDomainId, 50, pciDomainID)                                       \
+    X(ComputeCapabilityMajor, 75, major)                                  \
+    X(ComputeCapabilityMinor, 76, minor)                                  \
+    X(StreamPrioritiesSupported, 78, streamPrioritiesSupported)           \
+    X(MaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor)   \
+    X(MaxRegistersPerMultiprocessor, 82, regsPerMultiprocessor)           \
+    X(ManagedMemory, 83, managedMemory)                                   \
+    X(PageableMemoryAccess, 88, pageableMemoryAccess)                     \
+    X(ConcurrentManagedAccess, 89, concurrentManagedAccess)               \
+    X(ComputePreemptionSupported, 90, computePreemptionSupported)         \
+    X(CooperativeLaunch, 95, cooperativeLaunch)                           \
+    X(MaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)           \
+    X(MaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+#define CUDA_CPU_ATTRIBUTE(name, number, member) cudaDevAttr##name = (number),
+    CUDA_CPU_ATTRIBUTES(CUDA_CPU_ATTRIBUTE)
+#undef CUDA_CPU_ATTRIBUTE
 };
 
-/* major 0, which no card has, says that this is the CPU default. The limits are those of cards of */
-/* compute capability 9.0; multiProcessorCount is the number of cores that this process may use. */
+/* The limits are those of cards of compute capability 9.0; multiProcessorCount is the number of cores that this */
+/* process may use. major 0, which no card has, says that this is the CPU default; a program that was built as its */
+/* user's own (-DCUDA_CPU_AS_A_CARD) sees 9.0. Clocks and bus width, by which programs divide, are nominal. */
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem, memPitch,
+        textureAlignment, texturePitchAlignment, surfaceAlignment;
     int major, minor, multiProcessorCount, warpSize;
-    int maxThreadsPerBlock, maxThreadsPerMultiProcessor, maxThreadsDim[3], maxGridSize[3];
-    int regsPerBlock, l2CacheSize, concurrentKernels, integrated, canMapHostMemory;
+    int maxThreadsPerBlock, maxThreadsPerMultiProcessor, maxThreadsDim[3], maxGridSize[3], maxBlocksPerMultiProcessor;
+    int regsPerBlock, regsPerMultiprocessor, l2CacheSize, persistingL2CacheMaxSize, concurrentKernels, integrated;
+    int canMapHostMemory, clockRate, memoryClockRate, memoryBusWidth, deviceOverlap, asyncEngineCount, computeMode, ECCEnabled;
+    int kernelExecTimeoutEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, unifiedAddressing, managedMemory;
+    int pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported, streamPrioritiesSupported;
+    int cooperativeLaunch, globalL1CacheSupported, localL1CacheSupported, isMultiGpuBoard, multiGpuBoardGroupID;
+    int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2], maxTexture2DLayered[3];
+    int hostNativeAtomicSupported, singleToDoublePrecisionPerfRatio;
 };
 
 #ifdef __cplusplus
@@ -157,6 +210,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cuda_cpu_malloc(void** p, size_t bytes);
 cudaError_t cuda_cpu_malloc_host(void** p, size_t bytes);
 cudaError_t cuda_cpu_set_shared_limit(const void* kernel, size_t bytes);
+void cuda_cpu_as_a_card(void);                     /* from now on the device says that it is of compute capability 9.0 */
+cudaError_t cuda_cpu_report(cudaError_t error);    /* returns it, and keeps it for cudaGetLastError */
 #ifdef __cplusplus
 }
 #endif

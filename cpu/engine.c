@@ -90,6 +90,7 @@ struct lane { /* what a lane brings to an exchange and takes from it */
     uint64_t value, result;
     uint32_t source, ballot;
     bool done, inside; /* the exchange has been; the lane has not gone on from it */
+    bool in_lockstep;  /* it waits in cuda_cpu_lockstep, and in no exchange */
 };
 
 struct shared_variable { /* AddressSanitizer only: a static __shared__ variable of this block */
@@ -105,6 +106,7 @@ struct worker {
     struct annotation annotations[MAX_THREADS + 1];
     unsigned made, used; /* fibers that exist; that were started in this block */
     struct cuda_cpu_fiber *ring;
+    unsigned in_lockstep; /* lanes that wait so */
     unsigned count_true; /* predicates not zero among those that have arrived */
     unsigned result_count, result_threads;
     /* Exchanges in progress, by warp: the mask of each and the lanes that have come. A lane is in one at a time. */
@@ -337,6 +339,17 @@ UNSEEN int cuda_cpu_last_or_other(const char *file, int line) {
     return cuda_cpu_all_wait();
 }
 
+UNSEEN static void end_lockstep(struct worker *w) {
+    for (unsigned i = 0; i < cuda_cpu_block.count; i++) {
+        if (!w->lanes[i].in_lockstep) continue;
+        w->lanes[i].in_lockstep = false;
+        w->lanes[i].done = true;
+        cuda_cpu_block.pending--;
+        cuda_cpu_block.to_come++;
+    }
+    w->in_lockstep = 0;
+}
+
 UNSEEN int cuda_cpu_all_wait(void) {
     struct worker *w = self;
     if (!cuda_cpu_block.waited) {
@@ -344,6 +357,10 @@ UNSEEN int cuda_cpu_all_wait(void) {
         cuda_cpu_block.to_come--;
     }
     if (cuda_cpu_block.to_come % CUDA_CPU_LINE) return 0;
+    if (w->in_lockstep) {
+        end_lockstep(w);
+        return 0;
+    }
     if (cuda_cpu_block.pending) deadlock(w);
     if (cuda_cpu_block.at_end) {
         const unsigned t = cuda_cpu_block.at_end - 1, row = t / blockDim.x;
@@ -439,6 +456,21 @@ UNSEEN uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source
     mine->inside = false;
     *ballot = mine->ballot;
     return mine->result;
+}
+
+UNSEEN void cuda_cpu_lockstep(void) {
+    struct worker *w = self;
+    if (!cuda_cpu_block.waited) first_wait();
+    struct lane *mine = &w->lanes[cuda_cpu_block.running->thread.linear];
+    *mine = (struct lane){.inside = true, .in_lockstep = true};
+    RELEASE(&w->exchanges[cuda_cpu_block.running->thread.linear / WARP]);
+    w->in_lockstep++;
+    cuda_cpu_block.pending++;
+    cuda_cpu_block.to_come--;
+    (void)cuda_cpu_all_wait();
+    while (!mine->done) let_others_run(w);
+    ACQUIRE(&w->exchanges[cuda_cpu_block.running->thread.linear / WARP]);
+    mine->inside = false;
 }
 
 UNSEEN void cuda_cpu_thread_left(unsigned warp) {

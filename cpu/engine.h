@@ -254,6 +254,9 @@ int cuda_cpu_barrier_reduce(int predicate, enum cuda_cpu_reduce what, const char
    zero, and the result is the value of lane `source` (the own one where that lane takes no part). */
 uint64_t cuda_cpu_exchange(uint32_t mask, uint64_t value, unsigned source, uint32_t *ballot);
 uint32_t cuda_cpu_active_mask(void);
+/* Waits until no thread of the block can go on but those that wait here: so the lanes of a warp that take the same
+   path run in lock-step from one such wait to the next. */
+void cuda_cpu_lockstep(void);
 
 void *cuda_cpu_dynamic_shared(void);
 /* Storage of this block for the static shared variable that `key` stands for; with AddressSanitizer only. */

@@ -149,8 +149,8 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
     assert_output 'make check DEVICE=gpu needs a usable card: no driver'
 }
 
-@test "check: .ci/run runs all tests, strictly, and its list holds nothing but reasons that a test has" {
-    run grep -c '^make check-all STRICT=1$' "$ROOT/.ci/run"
+@test "check: .ci/run runs the suite, strictly, and its list holds nothing but reasons that a test has" {
+    run grep -c '^make check STRICT=1$' "$ROOT/.ci/run"
     assert_output 1
     local reason
     eval "$(sed -n "/^SKIPS='/,/'\$/p" "$ROOT/.ci/run")"
@@ -165,12 +165,12 @@ last_line() { assert_equal "${lines[${#lines[@]} - 1]}" "$1"; }
 @test "check: .ci/run also allows what a compiler is missing for that could not be installed" {
     printf '#!/bin/sh\ncase " $* " in *" clang-14 "*) exit 100 ;; esac\n' >bin/apt-get
     printf '#!/bin/sh\nexec "$@"\n' >bin/sudo
-    printf '#!/bin/sh\n[ "$1" != check-all ] || { echo "make $*"; echo "$SKIPS"; }\n' >bin/make
+    printf '#!/bin/sh\n[ "$1" != check ] || { echo "make $*"; echo "$SKIPS"; }\n' >bin/make
     chmod +x bin/*
     PATH=$PWD/bin:$PATH run bash "$ROOT/.ci/run"
     assert_success
     assert_line 'clang-14 could not be installed'
-    assert_line 'make check-all STRICT=1'
+    assert_line 'make check STRICT=1'
     assert_line 'for DEVICE=gpu'
     # As tests/toolchains.sh and tests/faults.sh say it.
     assert_line 'no clang++-14 (Debian: apt-get install clang-14)'

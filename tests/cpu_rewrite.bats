@@ -233,7 +233,7 @@ messages() {
     for file in cu_rewrite engine api; do
         while read -r message; do
             count=$((count + 1))
-            grep -qF -e "$message" "$ROOT"/tests/cpu_*.bats "$ROOT"/tests/cpu/*.* || missing+="$file.c: $message"$'\n'
+            grep -qF -e "$message" "$ROOT"/tests/{cpu_*,own}.bats "$ROOT"/tests/cpu/*.* || missing+="$file.c: $message"$'\n'
         done < <(messages "$ROOT/cpu/$file.c")
     done
     [ "$count" -ge 35 ] || fail "only $count messages"
@@ -289,7 +289,10 @@ EOF
 @test "usage and files" {
     run rewrite
     assert_failure 2
-    assert_output 'usage: cu_rewrite FILE.cu [FILE.d TARGET] > FILE.cpp'
+    assert_output 'usage: cu_rewrite [-H FOLDER] [-I DIR ...] FILE.cu [FILE.d TARGET] > FILE.cpp'
+    run rewrite -H in.cu
+    assert_failure 2
+    assert_line --partial usage:
     run rewrite nowhere.cu
     assert_failure 2
     assert_output 'cu_rewrite: nowhere.cu: No such file or directory'
@@ -332,24 +335,114 @@ const int d = 1'000'000 + 0xff'ff + 0b1'0'1 + '"' + '\'' + u8'"' + L'\\';
 #endif
 int e = 1 << 2 << 3 >> 1;
 EOF
-    rewrite in.cu | sed '/^#line/d; /__CUDA_ARCH__/d; /^#endif$/d' >out
+    rewrite in.cu | sed '1{/^#include <cuda_runtime.h>$/d}; /^#line/d; /__CUDA_ARCH__/d; /^#endif$/d' >out
     sed '/^#endif$/d' in.cu | diff - out
 }
 
-@test "__CUDA_ARCH__ appears after the last include, and not in what is included" {
-    echo '#ifdef __CUDA_ARCH__
-#error the header sees it
-#endif' >header.h
-    syntax <<'EOF'
-#include <cuda_runtime.h>
-#if 1
-#include "header.h"
+@test "__CUDA_ARCH__ appears after the last include: in a local header too, and not in a system's" {
+    mkdir system
+    printf '%s\n' '#ifdef __CUDA_ARCH__' '#error a system header sees it' '#endif' >system/system.h
+    cat >local.h <<'EOF'
+#ifndef LOCAL_H
+#define LOCAL_H
+#include <system.h>
+#ifndef __CUDA_ARCH__
+#error a local header does not see it
 #endif
+#endif
+EOF
+    cat >in.cu <<'EOF'
+#if 1
+#include "local.h"
+#endif
+#include "local.h"
+#include <system.h>
 #ifndef __CUDA_ARCH__
 #error the code does not see it
 #endif
 int main() { return __CUDA_ARCH__ < 600; }
 EOF
+    compile in.cu in fmad -O0 -fsyntax-only -isystem system
+}
+
+@test "local headers are device code: rewritten wherever they lie, once each, with lines that keep their numbers" {
+    mkdir -p deep inc 'with blank'
+    cat >plain.h <<'EOF'
+#pragma once
+struct Plain { float x; }; // it's no device code, so its quotes may be of any shape: '
+#include "deep/device.cuh"
+EOF
+    cat >deep/device.cuh <<'EOF'
+#pragma once
+#include "../macros.h"
+#include "no_code.h"
+template <typename T>
+HD T twice(T x) { return x + no_code * x; }
+__global__ void inHeader(float* p) {
+    __shared__ float a[32];
+    a[threadIdx.x] = twice(p[threadIdx.x]);
+    __syncthreads();
+    p[threadIdx.x] = a[31 - threadIdx.x];
+}
+inline void launch(float* p) { inHeader<<<1, 32>>>(p); }
+EOF
+    echo 'static const int no_code = 1;' >deep/no_code.h
+    echo '#define HD __host__ __device__' >macros.h
+    echo '__device__ inline float three() { return missing_in_header; }' >'with blank/third.cuh'
+    cat >in.cu <<'EOF'
+#include "plain.h"
+#include "deep/device.cuh"
+/*
+#include "nowhere.h"
+*/
+#include <third.cuh>
+int main() {
+    float* p;
+    cudaMallocHost(&p, 32 * sizeof *p);
+    p[0] = 4;
+    launch(p);
+    return p[31] == 8 ? 0 : missing_in_main;
+}
+EOF
+    run compile in.cu in fmad -O0 -fsyntax-only '-Iwith blank'
+    assert_failure
+    assert_line --regexp '^with blank/third\.cuh:1:.*missing_in_header'
+    assert_line --regexp '^in\.cu:12:.*missing_in_main'
+    assert_equal "$(grep -c ': error: ' <<<"$output")" 2
+    sed -i 's/missing_in_header/3/' 'with blank/third.cuh'
+    sed -i 's/missing_in_main/1/' in.cu
+    compile in.cu in fmad -O0 '-Iwith blank'
+    ./in
+    # What it depends on are the headers themselves.
+    run cat in.d
+    assert_output --partial 'deep/device.cuh'
+    assert_output --partial 'with\ blank/third.cuh'
+    refute_output --partial headers/
+    run ls
+    refute_output --partial headers
+}
+
+@test "a device function in a header is contracted in the fused build alone" {
+    have_fma || skip "this CPU has no FMA"
+    cat >part.cuh <<'EOF'
+__device__ __attribute__((noinline)) float inHeader(float a, float b, float c) { return a * b + c; }
+EOF
+    cat >in.cu <<'EOF'
+#include "part.cuh"
+__global__ void k(float a, float b, float c, float* out) { *out = inHeader(a, b, c); }
+int main() {
+    float* out;
+    cudaMallocHost(&out, sizeof *out);
+    k<<<1, 1>>>(1 + 0x1p-12f, 1 + 0x1p-12f, -(1 + 0x1p-11f), out);
+    printf("%a\n", *out);
+}
+EOF
+    compile in.cu fused fmad
+    compile in.cu separate nofmad
+    run ./fused
+    assert_output 0x1p-24
+    run ./separate
+    assert_output 0x0p+0
 }
 
 @test "functions of every shape are marked, and compile" {

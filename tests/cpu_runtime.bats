@@ -45,6 +45,13 @@ aarch64() {
 @test "streams and graphs under AArch64" { aarch64 streams; }
 
 @test "vector types, min and max, copies of every size, queries, allocations, errors" { holds functions; }
+@test "what other programs than the lessons use: managed, mapped and pitched memory, symbols, hints, integers, conversions" {
+    holds beyond
+}
+@test "what other programs use, with clang++" { clang beyond; }
+@test "warp-synchronous code runs in lock-step" { holds lockstep; }
+@test "lock-step with clang++" { clang lockstep; }
+@test "lock-step under AArch64" { aarch64 lockstep; }
 
 @test "a test program can fail: EXPECT and EXPECT_CALL, and the rest is counted" {
     printf '%s\n' "#include \"$ROOT/tests/cpu/check.cu\"" 'int main() {' 'EXPECT(1 == 1);' 'EXPECT(g_failures == 7);' \
@@ -74,18 +81,18 @@ functions_in() { nm -C --defined-only "$@" | sed -n 's/^[0-9a-f]* [tTuW] //p' | 
     # What is no template, each overload by itself: in objects that nothing was inlined into.
     echo '#include <cuda_runtime.h>' >"$BIN/all.cpp"
     "${compile[@]}" -fkeep-inline-functions -fkeep-static-functions -o "$BIN/all.o" "$BIN/all.cpp"
-    for name in threads atomics launches streams intrinsics functions; do
+    for name in threads atomics launches streams intrinsics functions beyond; do
         "$BUILD/tools/cu_rewrite" "$ROOT/tests/cpu/$name.cu" >"$BIN/$name.cpp"
         "${compile[@]}" -o "$BIN/$name.o" "$BIN/$name.cpp"
     done
     functions_in "$BIN/all.o" >"$BIN/there"
     [ "$(wc -l <"$BIN/there")" -gt 100 ]
-    run comm -23 "$BIN/there" <(functions_in "$BIN"/{threads,atomics,launches,streams,intrinsics,functions}.o)
+    run comm -23 "$BIN/there" <(functions_in "$BIN"/{threads,atomics,launches,streams,intrinsics,functions,beyond}.o)
     assert_output '__trap()' # below
     # And the rest, by name.
     cat "$ROOT"/*/*.cu "$ROOT"/tests/cpu/*.cu | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$BIN/words"
     perl -0777 -ne 's{/\*.*?\*/|//[^\n]*}{}gs; print "$1\n" while /\b((?:cuda(?!_cpu)|CUDART_|__[a-z]|atomic|make_|rsqrt)\w*)\b/g' \
-        "$ROOT"/cpu/cuda_runtime{,_api}.h | grep -vE '^__(builtin|atomic|attribute__|asm__|clang__|cplusplus|always_inline__|thread)|^cuda(Error|FuncAttribute|HostFn_t|_runtime_api)$|_$' |
+        "$ROOT"/cpu/{cuda_runtime,cuda_runtime_api,vector_types,beyond}.h | grep -vE '^__(builtin|atomic|attribute__|asm__|clang__|cplusplus|always_inline__|thread)|^cuda(Error|FuncAttribute|HostFn_t|_runtime_api)$|_$' |
         sort -u >"$BIN/names"
     [ "$(wc -l <"$BIN/names")" -gt 150 ]
     run comm -23 "$BIN/names" "$BIN/words"

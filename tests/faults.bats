@@ -3,6 +3,7 @@
 # caught takes minutes: tests/long/faults.bats.
 load helper
 
+setup() { unset FAULTS_PART; } # CI's own
 faults() { run bash "$ROOT/tests/faults.sh" "$@"; }
 # write_patch NAME SED [FILE], with the lines before the diff on stdin: makes a fault of FILE and plants it.
 write_patch() {

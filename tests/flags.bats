@@ -137,7 +137,7 @@ p.cu'
     mkdir own && touch own/one.o own/two.o
     DEVICE=cpu CXX="$PWD/bin/mine -m64" MFMA=-mfma HOST_FLAGS='-O1 -g' RUNTIME=own compile p.cu p fmad -DX
     run cat calls
-    assert_output --regexp "^-m64 -O1 -g -fstack-clash-protection -DCUDA_CPU_FMAD=1 -mfma -I$ROOT/cpu -iquote \. -DX .* own/one\.o own/two\.o -pthread\$"
+    assert_output --regexp "^-m64 -O1 -g -fstack-clash-protection -DCUDA_CPU_FMAD=1 -mfma -I$ROOT/cpu -I$ROOT/cpu/names -iquote \. -DX .* own/one\.o own/two\.o -pthread\$"
     : >calls
     DEVICE=gpu NVCC="$PWD/bin/mine --threads 2" ARCH=sm_90 CCBIN=g++-12 HOST_FLAGS='-O1 -ffast' compile p.cu p nofmad -fmad=true -fx
     run cat calls

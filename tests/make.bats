@@ -133,16 +133,16 @@ flags() {
     [ "$OPENMP" = no ] || openmp=' -fopenmp'
     for name in canonical_tree wrong_orders fused_tree tree_in_graph; do
         ! have_fma || assert_equal "$(flags fmad $name)" \
-            "$head -DCUDA_CPU_FMAD=1${MFMA:+ $MFMA} -I$ROOT/cpu -iquote canonical_tree$openmp"
+            "$head -DCUDA_CPU_FMAD=1${MFMA:+ $MFMA} -I$ROOT/cpu -I$ROOT/cpu/names -iquote canonical_tree$openmp"
         assert_equal "$(flags nofmad $name)" \
-            "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -I$ROOT/cpu -iquote canonical_tree$openmp"
+            "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -I$ROOT/cpu -I$ROOT/cpu/names -iquote canonical_tree$openmp"
     done
     assert_equal "$(flags nofmad reproducibility)" \
-        "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -I$ROOT/cpu -iquote day68_reproducibility"
+        "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -I$ROOT/cpu -I$ROOT/cpu/names -iquote day68_reproducibility"
     : >"$LOG"
     day68 SANITIZE=address
     assert_equal "$(flags nofmad reproducibility)" \
-        "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -fsanitize=address -g -fno-omit-frame-pointer -I$ROOT/cpu -iquote day68_reproducibility"
+        "$head -DCUDA_CPU_FMAD=0${MFMA:+ $MFMA} -fsanitize=address -g -fno-omit-frame-pointer -I$ROOT/cpu -I$ROOT/cpu/names -iquote day68_reproducibility"
 }
 
 @test "what stands beside a program is a dependency: a header, a .cu that it reads in, the CPU default's headers" {
@@ -257,7 +257,7 @@ END
     cp "$ROOT/Makefile" "$BATS_TEST_TMPDIR/m/"
     cp "$ROOT"/tools/{build_folder,choose_device,host_flags,defs_flags,pi_flags,as_committed}.sh "$BATS_TEST_TMPDIR/m/tools/"
     local script goal
-    for script in run check match expected bench pi_types sanitize doctor embeds exercise grade grade_all fetch_cccl fetch_toolkit; do
+    for script in run run_source check match expected bench pi_types sanitize doctor embeds exercise grade grade_all fetch_cccl fetch_toolkit; do
         printf 'echo "%s: $*; all: $ALL"\nexit "$SCRIPT_STATUS"\n' "$script" >"$BATS_TEST_TMPDIR/m/tools/$script.sh"
     done
     for script in cpu/cu_rewrite tools/match tools/gpu_probe tools/watched_device; do echo 'int main(void) { return 0; }' >"$BATS_TEST_TMPDIR/m/$script.c"; done
@@ -292,11 +292,13 @@ cccl fetch_cccl
 toolkit fetch_toolkit
 END
     # No goal of the Makefile is forgotten. These have no script that could fail, or a test of their own.
-    printf '%s\n' build judge-tools test-tools test-env clean help FORCE '$(LESSONS)' >>"$BATS_TEST_TMPDIR/goals"
+    printf '%s\n' build judge-tools cpu-tools test-tools test-env clean help FORCE '$(LESSONS)' >>"$BATS_TEST_TMPDIR/goals"
     run sh -c 'sed -n "s/^\.PHONY: //p" "$1" | tr " " "\n" | grep -vxF -f "$2"' sh "$ROOT/Makefile" "$BATS_TEST_TMPDIR/goals"
     assert_output ''
     ends exercise exercise 0 N=day68-3
     assert_line 'exercise: day68-3; all: '
+    ends run run_source 0 SRC=my.cu
+    ends run run_source 1 SRC=my.cu
     ends check-all check 0
     assert_line 'check: ; all: 1'
     ends run run 77

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks DEFS and prints its words, quoted for a shell, on one line; or `error what...` for make to
 # stop with. Called while make reads the Makefile, so it never fails.
-#   defs_flags.sh LESSON ...      (environment: DEFS, DEVICE)
+#   defs_flags.sh [LESSON ...]    (environment: DEFS, DEVICE); without a lesson any macro is taken
 # DEFS is cut into words as a shell cuts them, quotes taken off; ( ) < > $ mean nothing special.
 set -u
 
@@ -20,6 +20,7 @@ done | grep -v '_NO_MAIN$' | sort -u | tr '\n' ' ')
 # macro DEFINITION: is it one of a lesson's, or the language's and its library's own?
 macro() {
     local name=${1%%[=(]*}
+    [ -n "$lessons" ] || return 0
     case " $known NDEBUG " in *" $name "*) return ;; esac
     case $name in _[A-Z]* | __*) return ;; esac
     fail "DEFS: no program of $lessons has a macro $name; they have: $known"

@@ -10,7 +10,7 @@
 load ../helper
 
 # Those that pass; contraction.cu is built so that each of its checks fails.
-PROGRAMS='threads atomics launches streams intrinsics functions no_memory'
+PROGRAMS='threads atomics launches streams intrinsics functions beyond no_memory'
 
 able() { [ "$DEVICE" = cpu ] && command -v g++ >/dev/null; }
 setup() {
@@ -72,11 +72,12 @@ END
         s/^(\s*(?:static )?(?:CUDA_CPU_INLINE|inline|cudaError_t)\b[^;{]*\) \{)/
             my $head = $1;
             my $void = $head =~ m{\bvoid \w+\(};
-            "$head if (CUDA_CPU_BROKEN) return" . ($void ? ";" : " {};")/e' cpu/cuda_runtime.h
+            "$head if (CUDA_CPU_BROKEN) return" . ($void ? ";" : " {};")/e' cpu/cuda_runtime.h cpu/beyond.h
     perl -pi -e "$opposite"'
         s/^((?:cudaError_t|const char \*|void )\s*cuda\w+\(.*\) \{)/
         "$1 if (CUDA_CPU_BROKEN) return" . ($1 =~ m{^void} ? ";" : $1 =~ m{^const} ? " \"\";" : " 0;")/e' cpu/api.c
     [ "$(grep -c CUDA_CPU_BROKEN cpu/cuda_runtime.h)" -gt 90 ]
+    [ "$(grep -c CUDA_CPU_BROKEN cpu/beyond.h)" -gt 90 ]
     [ "$(grep -c CUDA_CPU_BROKEN cpu/api.c)" -gt 40 ]
     [ "$(grep -c CUDA_CPU_ANSWER cpu/cuda_runtime.h)" -gt 20 ]
     [ "$(grep -c CUDA_CPU_ANSWER cpu/api.c)" -gt 100 ]
