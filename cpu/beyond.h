@@ -315,13 +315,13 @@ static CUDA_CPU_INLINE unsigned __brev(unsigned x) {
     return reversed;
 }
 static CUDA_CPU_INLINE unsigned long long __brevll(unsigned long long x) { return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32)); }
-// Four bytes of the eight in b and a, each chosen by four bits of s, whose highest repeats the byte's sign.
+// Four bytes of the eight in b and a, each chosen by the low three of four bits of s.
 static CUDA_CPU_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned s) {
     const unsigned long long bytes = (unsigned long long)b << 32 | a;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
-        const unsigned selector = s >> 4 * i, byte = (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
-        result |= (selector & 8 ? (byte & 0x80 ? 0xffu : 0) : byte) << 8 * i;
+        const unsigned selector = s >> 4 * i & 7;
+        result |= ((unsigned)(bytes >> 8 * selector) & 0xff) << 8 * i;
     }
     return result;
 }
@@ -329,11 +329,11 @@ static CUDA_CPU_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, uns
 static CUDA_CPU_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) { return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31)); }
 
 // To integers: rounded to nearest even, towards zero, up or down; what does not fit becomes the nearest that does, and
-// a NaN 0, or in 64 bits the lowest of all, as in a card's instruction.
+// a NaN 0 from float to 32 bits, and else the highest bit alone, as an H200 was seen to give.
 namespace cuda_cpu {
 template <typename To, typename From>
 static CUDA_CPU_INLINE To integer(From rounded) {
-    if (rounded != rounded) return sizeof(To) == 8 ? (To)(1ULL << 63) : 0;
+    if (rounded != rounded) return sizeof(To) == 4 && sizeof(From) == 4 ? 0 : (To)(1ULL << (8 * sizeof(To) - 1));
     const From limit = (From)((To)~(To)0 < 0 ? (To)((1ULL << (8 * sizeof(To) - 1)) - 1) : (To)~(To)0);
     if (rounded >= limit) return (To)~(To)0 < 0 ? (To)((1ULL << (8 * sizeof(To) - 1)) - 1) : (To)~(To)0;
     const To lowest = (To)~(To)0 < 0 ? (To)(1ULL << (8 * sizeof(To) - 1)) : 0;
