@@ -435,7 +435,8 @@ static void keep_in_lockstep(struct source *s, size_t from, size_t body) {
         size_t at = skip_space(s, i);
         if (!is_volatile || s->code[at] != '[' || !(strchr(";{})", s->code[before - 1]) || word_is(s, else_word, before, "else"))) continue;
         while (s->code[at] == '[') at = skip_space(s, match_close(s, at));
-        const size_t length = s->code[at] == '=' ? 1
+        const size_t length = at >= end ? 0
+                              : s->code[at] == '=' ? 1
                               : strchr("+-*/%&|^", s->code[at]) && s->code[at + 1] == '=' ? 2
                                                                                           : 0;
         if (!length || (length == 1 && s->code[at + 1] == '=')) continue;

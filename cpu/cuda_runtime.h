@@ -77,7 +77,7 @@
 #endif
 
 // ---- Vector types -----------------------------------------------------------------------------
-#include "vector_types.h"
+#include "vectors.h"
 
 constexpr int warpSize = 32;
 

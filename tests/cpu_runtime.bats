@@ -92,7 +92,7 @@ functions_in() { nm -C --defined-only "$@" | sed -n 's/^[0-9a-f]* [tTuW] //p' | 
     # And the rest, by name.
     cat "$ROOT"/*/*.cu "$ROOT"/tests/cpu/*.cu | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$BIN/words"
     perl -0777 -ne 's{/\*.*?\*/|//[^\n]*}{}gs; print "$1\n" while /\b((?:cuda(?!_cpu)|CUDART_|__[a-z]|atomic|make_|rsqrt)\w*)\b/g' \
-        "$ROOT"/cpu/{cuda_runtime,cuda_runtime_api,vector_types,beyond}.h | grep -vE '^__(builtin|atomic|attribute__|asm__|clang__|cplusplus|always_inline__|thread)|^cuda(Error|FuncAttribute|HostFn_t|_runtime_api)$|_$' |
+        "$ROOT"/cpu/{cuda_runtime,cuda_runtime_api,vectors,beyond}.h | grep -vE '^__(builtin|atomic|attribute__|asm__|clang__|cplusplus|always_inline__|thread)|^cuda(Error|FuncAttribute|HostFn_t|_runtime_api)$|_$' |
         sort -u >"$BIN/names"
     [ "$(wc -l <"$BIN/names")" -gt 150 ]
     run comm -23 "$BIN/names" "$BIN/words"
@@ -495,13 +495,13 @@ __global__ void parent() { child<<<1, 2000>>>(); }' 'parent<<<1, 1>>>();'
 }
 
 @test "a call that is not covered does not compile" {
-    for call in 'int* p; cudaMallocManaged(&p, 4)' 'cudaDeviceSetLimit(0, 1)' 'int x = 0; atomicInc(&x, 1)' \
+    for call in 'int* p; cudaMallocArray(&p, 4)' 'cudaDeviceSetLimit(0, 1)' 'int x = 0; atomicInc(&x, 1)' \
         'unsigned long long x = 0; atomicSub(&x, 1)'; do
         run one_kernel missing '__global__ void k() {}' "$call;"
         assert_failure
         assert_output --partial 'missing.cu:5'
     done
-    run one_kernel missing '__managed__ int m;' ''
+    run one_kernel missing 'cudaTextureObject_t t;' ''
     assert_failure
-    assert_output --partial '__managed__'
+    assert_output --partial 'cudaTextureObject_t'
 }

@@ -88,7 +88,7 @@ static void device() {
     EXPECT(strcmp(prop.name, "CPU default") == 0);
     CHECKED(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
     EXPECT(value == 1024);
-    EXPECT_CALL(cudaErrorNotSupported, cudaDeviceGetAttribute(&value, (cudaDeviceAttr)2, 0));
+    EXPECT_CALL(cudaErrorNotSupported, cudaDeviceGetAttribute(&value, (cudaDeviceAttr)3000, 0));
     EXPECT(std::string(cudaGetErrorName(cudaErrorNoDevice)) == "cudaErrorNoDevice");
     EXPECT(std::string(cudaGetErrorString(cudaErrorInvalidValue)) == "invalid argument");
     EXPECT(std::string(cudaGetErrorName((cudaError_t)12345)) == "unrecognized error code");

@@ -2,8 +2,8 @@
  * The vector types of CUDA and their make functions, with a card's sizes and alignments (CUDA C++ Programming Guide,
  * "Built-in Vector Types"). uint3 is engine.h's.
  */
-#ifndef CUDA_CPU_VECTOR_TYPES_H
-#define CUDA_CPU_VECTOR_TYPES_H
+#ifndef CUDA_CPU_VECTORS_H
+#define CUDA_CPU_VECTORS_H
 
 #include "engine.h"
 
