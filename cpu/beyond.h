@@ -270,18 +270,7 @@ static inline unsigned atomicDec(unsigned* p, unsigned limit) {
     }
     return old;
 }
-static inline long long atomicMin(long long* p, long long v) {
-    long long old = __atomic_load_n(p, __ATOMIC_RELAXED);
-    while (v < old && !__atomic_compare_exchange_n(p, &old, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-    return old;
-}
-static inline long long atomicMax(long long* p, long long v) {
-    long long old = __atomic_load_n(p, __ATOMIC_RELAXED);
-    while (old < v && !__atomic_compare_exchange_n(p, &old, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-    return old;
-}
+CUDA_CPU_EXTREMES(long long)
 // A scope says for whom an operation is atomic: here each is for all.
 #define CUDA_CPU_SCOPED(name)                                                                         \
     template <typename... A>                                                                          \

@@ -703,15 +703,27 @@ static void sort_edits(struct source *s) {
 
 static struct source *read_source(char *path, char *real, const char *includer, int line);
 
-/* The path of x.cu where #include "x.cu" stands at i, or null. */
-static char *included_path(const struct source *s, size_t i) {
-    char name[1024];
-    if (!is_directive(s, i)) return NULL;
-    if (sscanf(s->text + i, "# include \"%1023[^\"\n]\"", name) != 1) return NULL;
-    if (strlen(name) <= 3 || strcmp(name + strlen(name) - 3, ".cu") != 0) return NULL;
+enum { NAME_ROOM = 1024 };
+/* The name in the #include that the text begins with, and its opening bracket, " or <; or 0 where there is none. */
+static char include_name(const char *text, char name[NAME_ROOM]) {
+    char open, close;
+    if (sscanf(text, "# include %c%1023[^>\"\n]%c", &open, name, &close) != 3) return 0;
+    return (open == '"' && close == '"') || (open == '<' && close == '>') ? open : 0;
+}
+
+static bool is_cu(const char *name) { return strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".cu") == 0; }
+
+/* The path of a file that s names, from where s lies. */
+static char *path_beside(const struct source *s, const char *name) {
     const char *slash = strrchr(s->path, '/');
     if (name[0] == '/' || !slash) return format("%s", name);
     return format("%.*s/%s", (int)(slash - s->path), s->path, name);
+}
+
+/* The path of x.cu where #include "x.cu" stands at i, or null. */
+static char *included_path(const struct source *s, size_t i) {
+    char name[NAME_ROOM];
+    return is_directive(s, i) && include_name(s->text + i, name) == '"' && is_cu(name) ? path_beside(s, name) : NULL;
 }
 
 /* ---- Local headers --------------------------------------------------------------------------- */
@@ -724,12 +736,8 @@ static size_t header_count;
 
 /* The path of the local header that s includes by this name, or null: the system's are not looked at. */
 static char *find_header(const struct source *s, const char *name, bool in_quotes) {
-    const char *slash = strrchr(s->path, '/');
     for (size_t k = in_quotes ? 0 : 1; k <= search_count; k++) {
-        char *path = name[0] == '/'  ? format("%s", name)
-                     : k > 0         ? format("%s/%s", search[k - 1], name)
-                     : slash == NULL ? format("%s", name)
-                                     : format("%.*s/%s", (int)(slash - s->path), s->path, name);
+        char *path = k == 0 || name[0] == '/' ? path_beside(s, name) : format("%s/%s", search[k - 1], name);
         struct stat found;
         if (stat(path, &found) == 0 && S_ISREG(found.st_mode)) return path;
         free(path);
@@ -746,8 +754,9 @@ static const char *missing_library(const struct source *s, size_t i) {
         {"cub/", "CUB"},            {"mma.h", "wmma"},        {"cuda_fp16.h", "half"}, {"cuda_bf16.h", "bfloat16"},
         {"cuda_fp8.h", "8-bit floating point"},               {"cooperative_groups", "cooperative groups"},
         {"cuda_pipeline", "the pipeline of asynchronous copies"}};
-    char name[1024], open;
-    if (!is_directive(s, i) || sscanf(s->text + i, "# include %c%1023[^>\"\n]", &open, name) != 2 || !strchr("<\"", open)) return NULL;
+    char name[NAME_ROOM];
+    const char open = is_directive(s, i) ? include_name(s->text + i, name) : 0;
+    if (!open) return NULL;
     for (size_t k = 0; k < sizeof libraries / sizeof *libraries; k++) {
         if (strncmp(name, libraries[k][0], strlen(libraries[k][0])) != 0) continue;
         char *local = find_header(s, name, open == '"');
@@ -762,12 +771,9 @@ static const char *missing_library(const struct source *s, size_t i) {
 static void read_headers(struct source *s) {
     if (!headers_folder) return;
     for (char *line = s->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        char name[1024], open, close;
-        int from = 0;
-        if (sscanf(line, "%*[ \t]%n", &from) == EOF) break;
-        if (sscanf(line + from, "# include %c%1023[^>\"\n]%c", &open, name, &close) != 3) continue;
-        if (!(open == '"' && close == '"') && !(open == '<' && close == '>')) continue;
-        if (strlen(name) > 3 && strcmp(name + strlen(name) - 3, ".cu") == 0) continue;
+        char name[NAME_ROOM];
+        const char open = include_name(line + strspn(line, " \t"), name);
+        if (!open || is_cu(name)) continue;
         char *path = find_header(s, name, open == '"'), *real = path ? realpath(path, NULL) : NULL;
         if (!real) continue;
         struct source *header = NULL;

@@ -325,7 +325,8 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
     static inline T atomicCAS(T* p, T expected, T v) {                                                          \
         __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                \
         return expected;                                                                                        \
-    }                                                                                                           \
+    }
+#define CUDA_CPU_EXTREMES(T)                                                                                    \
     static inline T atomicMax(T* p, T v) {                                                                      \
         T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                           \
         while (old < v && !__atomic_compare_exchange_n(p, &old, v, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
@@ -341,6 +342,9 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
 CUDA_CPU_ATOMICS(int)
 CUDA_CPU_ATOMICS(unsigned)
 CUDA_CPU_ATOMICS(unsigned long long)
+CUDA_CPU_EXTREMES(int)
+CUDA_CPU_EXTREMES(unsigned)
+CUDA_CPU_EXTREMES(unsigned long long)
 static inline int atomicSub(int* p, int v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
 static inline unsigned atomicSub(unsigned* p, unsigned v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
 

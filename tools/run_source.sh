@@ -39,13 +39,12 @@ for name in "${sources[@]}"; do
     *) refuse "'$name' is no source: its name must end in .cu, .cpp, .cc, .cxx or .c" ;;
     esac
     [ -f "$file" ] || refuse "'$name' is no file"
-    files+=("$file")
+    files+=("${file#"$ROOT/"}") # as a compiler is to name it
 done
 for name in ${folders[@]+"${folders[@]}"}; do
     folder=$(whole_path "$name") || refuse "no such folder: INCLUDE='$name'"
     set -- "$@" "-I$folder"
 done
-[ "$DEVICE" = gpu ] || set -- "$@" -DCUDA_CPU_AS_A_CARD
 read -ra arguments <<<"$ARGS"
 
 name=${files[0]##*/}
@@ -55,19 +54,10 @@ rm -f "$out"/*
 builds=(fmad nofmad)
 [ "$DEVICE-$FMA" != cpu-no ] || builds=(nofmad)
 
-# build BUILD: the program of all files. Compilers name the file as it was given to them.
-build() {
-    local file objects=()
-    for file in "${files[@]}"; do
-        objects+=("$out/$1.${#objects[@]}.o")
-        bash tools/compile.sh "${file#"$ROOT/"}" "${objects[${#objects[@]} - 1]}" "$1" "${@:2}" -c || return
-    done
-    bash tools/compile.sh "${objects[0]}" "$out/$1" "$1" "${@:2}" "${objects[@]:1}"
-}
 echo "device: $DEVICE ($DEVICE_WHY)"
 for build in "${builds[@]}"; do
     # What a compiler says of one build it would say of the other.
-    build "$build" "$@" 2>"$out/$build.log" || { cat "$out/$build.log" >&2; refuse "$SRC does not build ($build)"; }
+    bash tools/compile_own.sh "$out/$build" "$build" "${files[@]}" -- "$@" 2>"$out/$build.log" || { cat "$out/$build.log" >&2; refuse "$SRC does not build ($build)"; }
 done
 cat "$out/${builds[0]}.log" >&2
 
